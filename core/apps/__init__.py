@@ -1,0 +1,1 @@
+"""App metadata and the installed runtime snapshot."""

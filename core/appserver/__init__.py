@@ -1,0 +1,1 @@
+"""The wire face: newline-delimited JSON-RPC as the real app-server speaks it."""

@@ -1,0 +1,1 @@
+"""Sign-in, stored credentials and accounts."""

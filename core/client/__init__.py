@@ -1,0 +1,1 @@
+"""The one interface to a core, and its implementations."""

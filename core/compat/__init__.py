@@ -1,0 +1,1 @@
+"""Side effects of the real app-server, for the app-server face only."""

@@ -1,0 +1,1 @@
+"""Codex's configuration: where it lies, what it says, how it is changed."""

@@ -1,0 +1,1 @@
+"""The embedded world that the demo runs in, standard library only."""

@@ -1,0 +1,1 @@
+"""MCP servers: the effective set, their connections and inventories."""

@@ -1,0 +1,1 @@
+"""Our own thin MCP client: sessions over stdio and streamable HTTP."""

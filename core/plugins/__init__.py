@@ -1,0 +1,1 @@
+"""The plugin layer: what can be found, what is installed and enabled."""

@@ -1,0 +1,1 @@
+"""One handler per method: from protocol types to the owners and back."""

@@ -1,0 +1,1 @@
+"""Threads: a working directory, its configuration and its runtime."""

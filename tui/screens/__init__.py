@@ -1,0 +1,1 @@
+"""Sheets and pages that open above the tabs."""
