@@ -1,0 +1,46 @@
+"""A driver for slow lines: answers of the terminal that come late are not taken for keys."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from typing import Final
+
+from textual._xterm_parser import XTermParser
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+
+from tui.terminal import without_answers
+
+_PATIENCE: Final = 10.0
+
+
+def patient_driver(received: bytes) -> type[Driver]:
+    """A driver class that begins with what was received before it started.
+
+    Args:
+        received: Keys typed ahead, and perhaps the beginning of an answer.
+    """
+
+    class PatientDriver(LinuxDriver):
+        """Eats the answers to the background query, for ten seconds at most."""
+
+        def run_input_thread(self) -> None:
+            self._eat_answers()
+            super().run_input_thread()
+
+        def _eat_answers(self) -> None:
+            parser = XTermParser(self._debug)
+            held, over = received, False
+            until = time.monotonic() + _PATIENCE
+            while not (over or self.exit_event.is_set() or time.monotonic() > until):
+                typed, held, over = without_answers(held)
+                for message in parser.feed(typed.decode(errors="replace")) if typed else ():
+                    self.process_message(message)
+                for message in parser.tick():
+                    self.process_message(message)
+                if not over and select.select([self.fileno], [], [], 0.1)[0]:
+                    held += os.read(self.fileno, 4096)
+
+    return PatientDriver
