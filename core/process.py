@@ -194,6 +194,8 @@ class Process:
         with anyio.move_on_after(_KILL_GRACE):
             await self.wait()
         self._popen.poll()
+        with anyio.move_on_after(_POLL):  # others of the group may still be dying
+            await self._group_gone()
 
     async def _group_gone(self) -> None:
         """Wait for what a leader that has ended left behind: launchers do (npx, sh -c)."""

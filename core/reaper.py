@@ -30,20 +30,21 @@ for group in $held; do
     kill -s TERM -- "-$group"
     kill -s CONT -- "-$group"
 done
-sleep 1
+sleep "$1"
 for group in $held; do kill -s KILL -- "-$group"; done
 """
-_ENDS_WITHIN = 3.0
+_ENDS_WITHIN = 2.0
 
 
 class Reaper:
     """Holds process group ids until they are dropped; thread-safe; starts with the first one.
 
     Where no shell can be started the panel works on without this net, and the log says so.
+    `pause` is the time between TERM and KILL, in seconds.
     """
 
-    def __init__(self, shell: str = "/bin/sh") -> None:
-        self._shell = shell
+    def __init__(self, shell: str = "/bin/sh", *, pause: float = 1.0) -> None:
+        self._shell, self._pause = shell, pause
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._held: set[int] = set()
@@ -73,7 +74,7 @@ class Reaper:
                 self._tell(f"drop {group}\n")
 
     def close(self) -> None:
-        """Close the pipe and wait for the shell: at once when it holds nothing, else about 1 s."""
+        """Close the pipe and wait for the shell, which takes the pause when it holds something."""
         with self._lock:
             process, self._process = self._process, None
         if process is None or process.stdin is None:
@@ -81,7 +82,7 @@ class Reaper:
         with suppress(OSError):
             process.stdin.close()
         try:
-            process.wait(_ENDS_WITHIN)
+            process.wait(self._pause + _ENDS_WITHIN)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -103,7 +104,7 @@ class Reaper:
         if self._process is None and self._usable:
             try:
                 self._process = subprocess.Popen(
-                    [self._shell, "-c", _SCRIPT],
+                    [self._shell, "-c", _SCRIPT, "jackfield-reaper", f"{self._pause:g}"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
