@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+import os
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Annotation: what the error text of a wrong type says was expected, e.g. `path string`."""
+
+    what: str
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError("AbsolutePathBuf deserialized without a base path")
+    normal = os.path.normpath(path)
+    return normal[1:] if normal.startswith("//") else normal
+
+
+U32 = Annotated[int, Field(ge=0, le=2**32 - 1)]
+I64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+AbsolutePath = Annotated[str, Expected("path string"), AfterValidator(_absolute)]
+"""Relative paths, `~` and "" are refused; `.`, `..` and trailing slashes are resolved lexically."""
 
 
 class Wire(BaseModel):
