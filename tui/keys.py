@@ -26,6 +26,7 @@ _READ: Final[Mapping[str, str]] = {
     "return": "enter",
 }
 _ARROWS: Final = ("up", "down", "left", "right")
+_DRAWN: Final = frozenset("↑↓←→")
 _NAMED: Final = frozenset(
     {"enter", "escape", "space", "tab", "backspace", "delete", "insert", "home", "end"}
     | {*_ARROWS, "pageup", "pagedown", *_SHOWN, *(f"f{n}" for n in range(1, 13))}
@@ -36,7 +37,7 @@ def show_key(key: str, glyphs: Glyphs = UNICODE) -> str:
     """A key as people read it: `^p`, `?`, `esc`, `↑↓` for `up,down`."""
     if "," in key:
         shown = [show_key(one, glyphs) for one in key.split(",")]
-        return ("" if all(len(one) == 1 for one in shown) else " ").join(shown)
+        return ("" if set(shown) <= _DRAWN else " ").join(shown)
     if key.startswith("ctrl+"):
         return f"^{show_key(key[5:], glyphs)}"
     if key in _ARROWS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from textual.app import App
 from textual.color import Color
@@ -242,9 +242,14 @@ def choose_theme(
     return DEFAULT
 
 
+def app_of(node: MessagePump) -> App[Any]:
+    """The app of a mounted widget, with a type that strict checking can follow."""
+    return cast("App[Any]", node.app)  # pyright: ignore[reportUnknownMemberType]
+
+
 def is_plain(node: MessagePump) -> bool:
     """Whether grounds cannot be relied on: NO_COLOR, or the terminal's own palette."""
-    app = node.app
+    app = app_of(node)
     return app.no_color or app.current_theme.ansi
 
 
