@@ -289,21 +289,25 @@ def _wrapped(text: str, cells: int) -> list[str]:
             continue
         if line:
             lines.append(line)
-        pieces = chop(word, cells)
+        pieces = chop(word, cells) if cells > 1 else [CUT]
         lines += pieces[:-1]
         line = pieces[-1]
     return [*lines, line]
 
 
 def chop(text: str, cells: int) -> list[str]:
-    """Break cleaned text into pieces of at most `cells`, wherever that is; nothing is lost."""
+    """Break cleaned text into pieces of at most `cells`, after a blank where one is near.
+
+    Nothing is lost: side by side, the pieces are the text again.
+    """
     pieces: list[str] = []
     while width(text) > cells:
         piece = head(text, cells)
-        if piece:
-            text = text[len(piece) :]
-        else:  # a wide character where only one cell is left
-            piece, text = CUT, text[1:]
+        blank = piece.rfind(" ") + 1
+        if blank > len(piece) * 2 // 3:
+            piece = piece[:blank]
+        piece = piece or text[0]  # a wide character where only one cell is left
+        text = text[len(piece) :]
         pieces.append(piece)
     return [*pieces, text]
 
@@ -314,3 +318,11 @@ def spread(left: Parts, right: Parts, cells: int, mark: str = CUT) -> list[Part]
     used = parts_width(end)
     start = fit_parts(left, cells - used - (1 if end else 0), mark)
     return [*start, (" " * (cells - used - parts_width(start)), ""), *end]
+
+
+_HREF = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+
+
+def href(url: str) -> str:
+    """A URL that may go into a terminal hyperlink (OSC 8), or "" when it may not."""
+    return url if len(url) <= 2000 and _HREF.fullmatch(url) else ""

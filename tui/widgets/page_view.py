@@ -1,0 +1,157 @@
+"""A widget that shows a page, and writes it again when its width changes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
+
+from tui.signs import glyphs_of
+from tui.widgets.page import Build, Page
+
+
+def _nothing(page: Page) -> None:
+    pass
+
+
+class PageView(ScrollView, can_focus=False):
+    """Draws the lines of a page; only those on the screen. Its text can be selected.
+
+    Its height is that of the page, unless its styles give it another; then it scrolls.
+    """
+
+    DEFAULT_CSS = """
+    PageView { height: auto; width: 1fr; overflow: hidden; }
+    """
+
+    def __init__(
+        self, build: Build | None = None, *, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._build: Build = build or _nothing
+        self._page: Page | None = None
+        self._strips: dict[int, Strip] = {}
+
+    def show(self, build: Build, *, top: bool = True) -> None:
+        """Show what `build` writes.
+
+        Args:
+            build: Kept, and called again at another width.
+            top: Begin at its first line; else stay where it was scrolled to.
+        """
+        self._build = build
+        if top:
+            self.scroll_to(y=0, animate=False, force=True)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Write the page again: what it tells has changed."""
+        old, self._page = self._page, None
+        self._strips.clear()
+        if not (width := self._cells):
+            return
+        page = self._written(width)
+        self.virtual_size = Size(0, len(page.lines))
+        if self.styles.is_auto_height and (old is None or len(old.lines) != len(page.lines)):
+            self.refresh(layout=True)
+        else:
+            self.refresh()
+
+    @property
+    def page(self) -> Page:
+        """The page as it stands."""
+        return self._written(self._cells)
+
+    @property
+    def _cells(self) -> int:
+        return self.scrollable_content_region.width
+
+    def _written(self, width: int) -> Page:
+        if self._page is None or self._page.width != max(20, width):
+            self._page = Page(width, glyphs_of(self))
+            self._strips.clear()
+            self._build(self._page)
+        return self._page
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The number of lines at that width."""
+        return len(self._written(width).lines)
+
+    def on_resize(self) -> None:
+        """Write the page for the new width."""
+        if self._cells:
+            self.virtual_size = Size(0, len(self._written(self._cells).lines))
+
+    def notify_style_update(self) -> None:
+        """Forget what was drawn in another style."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw with the new selection."""
+        self._strips.clear()
+        self.refresh()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text."""
+        return selection.extract("\n".join(self.page.text_lines)), "\n"
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        line = y + self.scroll_offset.y
+        width = self._cells
+        lines = self._written(width).lines
+        if line >= len(lines):
+            return Strip.blank(width, self.rich_style)
+        strip = self._strips.get(line)
+        if strip is None:
+            strip = self._strips[line] = self._draw(lines[line], line, width)
+        return strip
+
+    def _draw(self, line: Content, y: int, width: int) -> Strip:
+        if (selection := self.text_selection) and (span := selection.get_span(y)):
+            start, end = span
+            looks = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            line = line.stylize(looks, start, len(line.plain) if end == -1 else end)
+        strips = Visual.to_strips(
+            self, line, width, 1, self.visual_style, apply_selection=False, pad=True
+        )
+        strip = strips[0] if strips else Strip.blank(width, self.rich_style)
+        return strip.crop_extend(0, width, self.rich_style).apply_offsets(0, y)
+
+
+class Detail(PageView, can_focus=True):
+    """The pane at the right: a page on its own ground; `enter` puts the cursor in it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "scroll_up", "up", show=False, id="list.up"),
+        Binding("down,j", "scroll_down", "down", show=False, id="list.down"),
+        Binding("pageup", "page_up", "page up", show=False, id="list.page-up"),
+        Binding("pagedown", "page_down", "page down", show=False, id="list.page-down"),
+        Binding("home,g", "scroll_home", "top", show=False, id="list.first"),
+        Binding("end,G", "scroll_end", "end", show=False, id="list.last"),
+    ]
+    DEFAULT_CSS = """
+    Detail {
+        height: 1fr;
+        background: $surface;
+        padding: 1 2;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-background: $surface;
+        scrollbar-background-hover: $surface;
+        scrollbar-background-active: $surface;
+        border-left: blank;
+        &:focus { border-left: outer $accent; }
+        &:nocolor, &:ansi { border-left: solid $edge; }
+        &:nocolor:focus, &:ansi:focus { border-left: heavy $accent; }
+    }
+    """
