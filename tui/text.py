@@ -182,6 +182,11 @@ def width(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
+def blank(cells: int) -> Part:
+    """That many blanks, in no tone."""
+    return (" " * cells, "")
+
+
 def parts_width(parts: Iterable[Part]) -> int:
     """Cells that the parts take, side by side."""
     return sum(width(clean(text)) for text, _ in parts)
