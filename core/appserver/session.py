@@ -1,0 +1,202 @@
+"""One client's session: the handshake, and from each line to what has to be done for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from core.appserver.greeting import Greeting
+from core.appserver.order import Lanes
+from core.appserver.outgoing import Outgoing
+from core.appserver.params import NotJson, parse_params
+from core.appserver.questions import Questions
+from core.errors import CoreError, InternalError, InvalidRequest
+from core.method_table import INITIALIZE, METHODS
+from core.methods import Method
+from core.protocol.initialize import ConfigWarning, InitializeParams
+from core.protocol.jsonrpc import Answer, Notification, Refusal, Request, encode_value, parse_line
+from core.scope import Caller, RequestScope
+from core.service.dispatch import Encoded
+from core.threads.policy import CODEX
+
+Job = Callable[[], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
+
+
+class Handlers(Protocol):
+    """What a session needs of `core.service.dispatch.Dispatcher`."""
+
+    @property
+    def methods(self) -> frozenset[str]: ...
+
+    async def handle(self, name: str, params: object, scope: RequestScope) -> Any: ...
+
+
+class Gate(Protocol):
+    """What stands between a request and its handler: the real server's strictness."""
+
+    async def check(self, method: str, params: Any) -> None:
+        """Raise CoreError where the real server would refuse before it looks any further."""
+        ...
+
+    async def warnings(self) -> list[ConfigWarning]:
+        """What is told right after the handshake."""
+        ...
+
+
+class Session:
+    """Reads a client's lines one after the other; what takes time is returned as a job."""
+
+    def __init__(
+        self,
+        handlers: Handlers,
+        outgoing: Outgoing,
+        gate: Gate,
+        greeting: Greeting,
+        *,
+        connection: int = 1,
+    ) -> None:
+        self.questions = Questions(outgoing)
+        self._handlers = handlers
+        self._outgoing = outgoing
+        self._gate = gate
+        self._greeting = greeting
+        self._connection = connection
+        self._served = {
+            name: method
+            for name, method in METHODS.items()
+            if name in handlers.methods or method is INITIALIZE
+        }
+        self._lanes = Lanes()
+        self._caller: Caller | None = None
+        self._experimental = False
+        self._unwanted: frozenset[str] = frozenset()
+
+    def take(self, line: bytes) -> Job | None:
+        """What a line asks for, or None when it is settled already."""
+        match parse_line(line):
+            case Request() as request:
+                return self._request(request)
+            case Answer() | Refusal() as answer:
+                self.questions.answered(answer)
+            case Notification() | None:
+                pass  # `initialized` changes nothing, and bad lines get no answer
+        return None
+
+    def notify(self, method: str, params: Any) -> None:
+        """A notification, unless this client does not want to hear of it."""
+        if method not in self._unwanted:
+            self._outgoing.notify(method, params)
+
+    def _request(self, request: Request) -> Job | None:
+        try:
+            method = self._method(request.method)
+            params = parse_params(method, request.params)
+            if method is INITIALIZE:
+                return self._initialize(request, params)
+            caller = self._admit(method)
+        except NotJson:
+            return None
+        except CoreError as error:
+            self._outgoing.refuse(request.id, error)
+            return None
+        place = self._lanes.place(method.name)
+        return lambda: self._handle(request, params, caller, place)
+
+    def _method(self, name: str) -> Method[Any, Any]:
+        if (method := self._served.get(name)) is not None:
+            return method
+        listed = ", ".join(f"`{known}`" for known in self._served)
+        raise InvalidRequest(f"Invalid request: unknown variant `{name}`, expected one of {listed}")
+
+    def _initialize(self, request: Request, params: InitializeParams) -> Job:
+        if self._caller is not None:
+            raise InvalidRequest("Already initialized")
+        answer = self._greeting.answer(params.client_info)
+        raw: dict[str, Any] = msgspec.json.decode(request.params)
+        capabilities = params.capabilities
+        if capabilities is not None:
+            self._experimental = capabilities.experimental_api
+            self._unwanted = frozenset(capabilities.opt_out_notification_methods or ())
+        self._caller = Caller(
+            policy=CODEX,
+            name=params.client_info.name,
+            version=params.client_info.version,
+            capabilities=raw.get("capabilities") or {},
+            connection=self._connection,
+        )
+        self._outgoing.answer(request.id, encode_value(answer))
+        return self._warn
+
+    async def _warn(self) -> None:
+        for warning in await self._gate.warnings():
+            self.notify("configWarning", warning)
+
+    def _admit(self, method: Method[Any, Any]) -> Caller:
+        if self._caller is None:
+            raise InvalidRequest("Not initialized")
+        if method.experimental and not self._experimental:
+            raise InvalidRequest(f"{method.name} requires experimentalApi capability")
+        return self._caller
+
+    async def _handle(
+        self,
+        request: Request,
+        params: Any,
+        caller: Caller,
+        place: AbstractAsyncContextManager[None],
+    ) -> None:
+        later = _AfterAnswer()
+        scope = RequestScope(
+            caller=caller, notify=self.notify, ask=self.questions.ask, after_answer=later
+        )
+        async with place:
+            try:
+                await self._gate.check(request.method, params)
+                result = await self._handlers.handle(request.method, params, scope)
+                body = result.body if isinstance(result, Encoded) else encode_value(result)
+            except Exception as error:  # the task boundary: whatever it is, it gets an answer
+                self._outgoing.refuse(request.id, _told(request.method, error))
+            else:
+                self._outgoing.answer(request.id, body)
+            later.answered()
+
+
+class _AfterAnswer:
+    """Keeps functions until the answer has been queued; from then on runs them at once."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Callable[[], None]] | None = []
+
+    def __call__(self, do: Callable[[], None]) -> None:
+        if self._waiting is None:
+            do()
+        else:
+            self._waiting.append(do)
+
+    def answered(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        for do in waiting or ():
+            do()
+
+
+def _told(method: str, error: Exception) -> CoreError:
+    """What the client is told of a failure, one out of a group of tasks included."""
+    for one in _singly(error):
+        if isinstance(one, CoreError):
+            return one
+    logger.error("%s failed", method, exc_info=error)
+    return InternalError("internal error")
+
+
+def _singly(error: Exception) -> Iterator[Exception]:
+    if isinstance(error, ExceptionGroup):
+        for inner in cast("ExceptionGroup[Exception]", error).exceptions:
+            yield from _singly(inner)
+    else:
+        yield error
