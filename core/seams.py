@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.protocol.facts import Evidence, Problem
 from core.protocol.rows import ToolRow
+from core.threads.policy import ThreadPolicy
+
+if TYPE_CHECKING:
+    from core.config.model import Loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +95,61 @@ class HostedServers(Protocol):
 
 
 class HostedTools(Protocol):
-    """The MCP layer's answer to the app layer: the hosted tools, freshly listed or kept."""
+    """The MCP layer's answer to the app layer: the hosted tools, freshly listed."""
 
     async def list_hosted_tools(
-        self, *, force: bool, cwd: Path | None, deadline: float
-    ) -> Sequence[HostedTool] | None:
-        """None when the server is not ready (unforced only). Raises CoreError when it fails."""
+        self, server: HostedServer, *, policy: ThreadPolicy, deadline: float
+    ) -> Sequence[HostedTool]:
+        """All pages of one tools/list on a connection of its own, within `deadline` seconds.
+
+        Raises:
+            CoreError: It cannot be reached, or fails; `message` says who said what.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendAccount:
+    """A ChatGPT sign-in as the backend's methods need it.
+
+    Attributes:
+        key: Members that tell caches of different accounts apart, in Codex's own order:
+            `account_id`, `chatgpt_user_id`, `is_workspace_account`.
+        base_url: Of the backend, without a final slash.
+        account_id: Of the selected workspace; "" when the sign-in does not name one.
+        workspace: Its plan has a directory of its own.
+    """
+
+    key: Mapping[str, Any]
+    base_url: str
+    account_id: str
+    workspace: bool
+    access_token: str = field(repr=False)
+
+    @property
+    def identity(self) -> str:
+        """Whose data: a digest that differs when backend, workspace, user or kind of plan do."""
+        members = repr((self.base_url, *self.key.values()))
+        return sha256(members.encode()).hexdigest()[:32]
+
+
+class Accounts(Protocol):
+    """The sign-in layer's answer to: who is signed in at the ChatGPT backend?"""
+
+    async def backend_account(self) -> BackendAccount | None:
+        """None without a ChatGPT sign-in. Cheap: the file is read again only when changed."""
+        ...
+
+
+class ThreadConfigs(Protocol):
+    """The threads' answer to: which configuration does this thread run with?"""
+
+    def config_of(self, thread_id: str) -> tuple[Loaded, Path]:
+        """Of the thread's start or last reload, and its working directory.
+
+        Raises:
+            InvalidRequest: Text that is no thread id, or of no loaded thread, in the wire's words.
+        """
         ...
 
 

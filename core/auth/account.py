@@ -1,0 +1,215 @@
+"""Who is signed in: Codex's own sign-in, read and never written. Owner of the account row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+
+from core.auth.auth_file import Login, parse_login
+from core.auth.routing import Routing, discover
+from core.errors import CoreError, InvalidRequest
+from core.ports import Deps
+from core.protocol.events import StateChanged
+from core.protocol.rows import AccountRow
+from core.seams import BackendAccount
+from core.snapshot import SnapshotOwner
+
+if TYPE_CHECKING:
+    from core.config.model import Loaded
+
+DEFAULT_BACKEND = "https://chatgpt.com/backend-api"
+KEYRING_SERVICE = "Codex Auth"
+ROUTING_DEADLINE = 30.0
+_KEYRING_TRUSTED_FOR = 10.0
+_PROVIDERS = {"openai": True, "ollama": False, "lmstudio": False, "amazon-bedrock": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountState:
+    """The answer to `account/read`, without its wire spelling.
+
+    Attributes:
+        login: The sign-in, or None where the model provider needs none.
+        bedrock: The provider is Amazon's, which has an account of its own kind.
+        needs_openai: The provider wants a sign-in at OpenAI.
+        routing: Of the selected workspace, with a ChatGPT sign-in that names one.
+    """
+
+    login: Login | None
+    bedrock: bool
+    needs_openai: bool
+    routing: Routing | None = None
+
+
+class Account:
+    """Reads the sign-in, from `auth.json` or the keyring as `cli_auth_credentials_store` says.
+
+    The file is read again only when it has changed. A trusted project cannot send the tokens
+    elsewhere: the backend's address comes from the user's and the system's layers alone.
+
+    Emits: `AccountChanged`.
+
+    Args:
+        load: The configuration without any project's; cheap.
+        auth_file: `CODEX_HOME/auth.json`.
+        codex_home: Names the entry in the keyring.
+    """
+
+    def __init__(
+        self,
+        *,
+        deps: Deps,
+        load: Callable[[], Loaded],
+        auth_file: Path,
+        codex_home: Path,
+        emit: Callable[[StateChanged], None],
+    ) -> None:
+        self.owner: SnapshotOwner[AccountRow] = SnapshotOwner("account", emit)
+        self._deps, self._load, self._file = deps, load, auth_file
+        self._codex_home = codex_home
+        self._stamp: tuple[int, ...] | None = None
+        self._stored = Login()
+        self._in_keyring: tuple[float, Login | None] | None = None
+        self._routing: tuple[str, Routing] | None = None
+
+    async def login(self) -> Login:
+        """The sign-in as it is stored now. Never raises: what cannot be read says so."""
+        loaded = await anyio.to_thread.run_sync(self._load)
+        return await self._login(loaded)
+
+    async def backend_account(self) -> BackendAccount | None:
+        """The ChatGPT sign-in as the backend's methods need it, or None."""
+        loaded = await anyio.to_thread.run_sync(self._load)
+        login = await self._login(loaded)
+        return backend_of(login, loaded) if login.kind == "chatgpt" else None
+
+    async def refresh(self) -> bool:
+        """Publish the row; True when it is not whom it was before."""
+        self._in_keyring = None
+        loaded = await anyio.to_thread.run_sync(self._load)
+        login = await self._login(loaded)
+        routing = self._known_routing(login, loaded)
+        row = AccountRow(
+            id="account",
+            kind=login.kind,
+            email=login.email,
+            plan=login.plan,
+            workspace=(routing.name or "") if routing else "",
+            store="" if login.kind == "none" else _store_of(loaded),
+            reason=login.reason,
+        )
+        before = self.owner.current.rows.get("account")
+        self.owner.publish(self.owner.begin(), (row,), at=self._deps.clock.now())
+        return before != row
+
+    async def state(self) -> AccountState:
+        """What `account/read` answers; with a ChatGPT sign-in the backend is asked once.
+
+        Raises:
+            InvalidRequest: A ChatGPT sign-in without tokens.
+            InternalError: The workspace's routing could not be found.
+        """
+        loaded = await anyio.to_thread.run_sync(self._load)
+        provider = loaded.get("model_provider", default="openai")
+        needs = _needs_openai(loaded, provider)
+        login = await self._login(loaded)
+        state = AccountState(
+            login=login if needs else None, bedrock=provider == "amazon-bedrock", needs_openai=needs
+        )
+        if not needs or login.kind != "chatgpt":
+            return state
+        if not login.access_token:
+            raise InvalidRequest("plan type is required for chatgpt authentication")
+        if not login.account_id:
+            return state
+        routing = await self._route(login, loaded)
+        return AccountState(login=login, bedrock=False, needs_openai=True, routing=routing)
+
+    async def _route(self, login: Login, loaded: Loaded) -> Routing:
+        known = self._known_routing(login, loaded)
+        if known is not None:
+            return known
+        account = backend_of(login, loaded)
+        routing = await discover(self._deps.http, account, deadline=ROUTING_DEADLINE)
+        self._routing = (account.identity, routing)
+        return routing
+
+    def _known_routing(self, login: Login, loaded: Loaded) -> Routing | None:
+        if self._routing is None or login.kind != "chatgpt":
+            return None
+        identity, routing = self._routing
+        return routing if backend_of(login, loaded).identity == identity else None
+
+    async def _login(self, loaded: Loaded) -> Login:
+        store = _store(loaded)
+        if store in ("keyring", "auto"):
+            try:
+                kept = await self._keyring_login()
+            except CoreError as failure:
+                if store == "keyring":
+                    return Login(kind="unknown", reason=f"the keyring: {failure.message}")
+                kept = None
+            if kept is not None or store == "keyring":
+                return kept or Login()
+        return await anyio.to_thread.run_sync(self._read_file)
+
+    def _read_file(self) -> Login:
+        try:
+            stat = self._file.stat()
+            stamp = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            if stamp != self._stamp:
+                self._stored, self._stamp = parse_login(self._file.read_bytes()), stamp
+        except FileNotFoundError:
+            self._stored, self._stamp = Login(), None
+        except OSError as error:
+            self._stamp = None
+            self._stored = Login(kind="unknown", reason=error.strerror or "it cannot be read")
+        return self._stored
+
+    async def _keyring_login(self) -> Login | None:
+        now = self._deps.clock.monotonic()
+        if self._in_keyring is None or now - self._in_keyring[0] > _KEYRING_TRUSTED_FOR:
+            home = await anyio.to_thread.run_sync(self._codex_home.resolve)
+            entry = f"cli|{sha256(str(home).encode()).hexdigest()[:16]}"
+            secret = await self._deps.secrets.get(KEYRING_SERVICE, entry)
+            self._in_keyring = (now, None if secret is None else parse_login(secret.encode()))
+        return self._in_keyring[1]
+
+
+def backend_of(login: Login, loaded: Loaded) -> BackendAccount:
+    """A ChatGPT sign-in with the configured backend."""
+    base = loaded.get("chatgpt_base_url", default=DEFAULT_BACKEND)
+    key: dict[str, Any] = {
+        "account_id": login.account_id or None,
+        "chatgpt_user_id": login.user_id or None,
+        "is_workspace_account": login.workspace,
+    }
+    return BackendAccount(
+        key=key,
+        base_url=(base if isinstance(base, str) else DEFAULT_BACKEND).rstrip("/"),
+        account_id=login.account_id,
+        workspace=login.workspace,
+        access_token=login.access_token,
+    )
+
+
+def _store(loaded: Loaded) -> str:
+    store = loaded.get("cli_auth_credentials_store", default="file")
+    return store if isinstance(store, str) else "file"
+
+
+def _store_of(loaded: Loaded) -> str:
+    return "keyring" if _store(loaded) == "keyring" else "auth.json"
+
+
+def _needs_openai(loaded: Loaded, provider: object) -> bool:
+    if not isinstance(provider, str) or provider in _PROVIDERS:
+        return _PROVIDERS.get(str(provider), True)
+    if loaded.get("model_providers", provider) is None:
+        return True
+    return loaded.get("model_providers", provider, "requires_openai_auth") is True
