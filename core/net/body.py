@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncGenerator, Generator
-from typing import TYPE_CHECKING
+from contextlib import aclosing
+from typing import TYPE_CHECKING, cast
 
 import anyio
 
@@ -44,20 +45,22 @@ async def capped_chunks(
     """
     unpack = _unpacker(response.headers.get("content-encoding", ""))
     total = 0
-    async for raw in response.aiter_raw(_STEP):
-        for piece in unpack.feed(raw):
-            total += len(piece)
-            if limit is not None and total > limit:
-                raise BodyTooLarge(limit)
-            yield piece
+    async with aclosing(_raw(response)) as raws:
+        async for raw in raws:
+            for piece in unpack.feed(raw):
+                total += len(piece)
+                if limit is not None and total > limit:
+                    raise BodyTooLarge(limit)
+                yield piece
     unpack.finish()
 
 
 async def read_capped(response: httpx.Response, limit: int) -> bytes:
     """The whole unpacked body of a streamed response. Raises as `capped_chunks` does."""
     body = bytearray()
-    async for piece in capped_chunks(response, limit):
-        body += piece
+    async with aclosing(capped_chunks(response, limit)) as pieces:
+        async for piece in pieces:
+            body += piece
     return bytes(body)
 
 
@@ -77,13 +80,18 @@ async def excerpt(
     body = bytearray()
     with anyio.move_on_after(deadline):
         try:
-            async for piece in capped_chunks(response):
-                body += piece
-                if len(body) >= 4 * chars:
-                    break
+            async with aclosing(capped_chunks(response)) as pieces:
+                async for piece in pieces:
+                    body += piece
+                    if len(body) >= 4 * chars:
+                        break
         except (BodyUnreadable, httpx.HTTPError, httpx.StreamError):
             pass
     return body.decode("utf-8", "replace")[:chars]
+
+
+def _raw(response: httpx.Response) -> AsyncGenerator[bytes]:
+    return cast(AsyncGenerator[bytes], response.aiter_raw(_STEP))
 
 
 class _Plain:

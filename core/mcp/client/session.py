@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -82,6 +82,10 @@ class Incoming:
     id: int | str | None = None
 
 
+OnNotice = Callable[[Incoming], None]
+"""Called at once, on the event loop, with a notification that names one request as its own."""
+
+
 class Session(Protocol):
     """One connection to one server. Owned by one task for its life; `request` may be called
     from any task. Server requests must be answered with `respond`.
@@ -100,10 +104,13 @@ class Session(Protocol):
         *,
         deadline: float | None,
         meta: dict[str, Any] | None = None,
+        on_notice: OnNotice | None = None,
     ) -> dict[str, Any]:
         """The `result` of the answer. `deadline`: seconds, None = for ever; its clock stands
-        still between `pause_deadlines` and `resume_deadlines`. Cancelling the caller sends
-        `notifications/cancelled`. Raises SessionClosed, HttpFailed, DeadlinePassed, PeerError.
+        still between `pause_deadlines` and `resume_deadlines`. `on_notice` gets notifications
+        that carry this request's progress token, or its id as subscription id; they do not come
+        by `incoming` then. Cancelling the caller sends `notifications/cancelled`. Raises
+        SessionClosed, HttpFailed, DeadlinePassed, PeerError.
         """
         ...
 
