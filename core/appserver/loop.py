@@ -10,6 +10,7 @@ from anyio.abc import TaskGroup
 
 from core.appserver.greeting import Greeting
 from core.appserver.outgoing import Outgoing
+from core.appserver.questions import Questions
 from core.appserver.session import Gate, Handlers, Job, Session
 from core.appserver.streams import lines, write
 
@@ -54,14 +55,12 @@ async def _write_out(outgoing: Outgoing, whole: anyio.CancelScope) -> None:
 
 async def _read_in(session: Session, outgoing: Outgoing, fd: int) -> None:
     async with anyio.create_task_group() as jobs:
-        at_work = _AtWork(jobs)
+        at_work = _AtWork(jobs, session.questions)
         async for line in lines(fd):
             if (job := session.take(line)) is not None:
                 at_work.start(job)
             await outgoing.room()
-            # A client that we ask something must be able to answer, however much it asks us.
-            if not session.questions.pending:
-                await at_work.room()
+            await at_work.room()
         with anyio.move_on_after(LAST_ANSWERS):
             await at_work.done()
         jobs.cancel_scope.cancel()
@@ -70,31 +69,41 @@ async def _read_in(session: Session, outgoing: Outgoing, fd: int) -> None:
 class _AtWork:
     """Runs requests and counts those that are not done."""
 
-    def __init__(self, jobs: TaskGroup) -> None:
+    def __init__(self, jobs: TaskGroup, questions: Questions) -> None:
         self._jobs = jobs
+        self._questions = questions
         self._count = 0
-        self._fewer = anyio.Event()
+        self._changed = anyio.Event()
+        questions.when_asked = self._change
 
     def start(self, job: Job) -> None:
         self._count += 1
         self._jobs.start_soon(self._run, job)
+
+    async def room(self) -> None:
+        """Wait until fewer than `IN_FLIGHT` are at work.
+
+        A client that is asked something must be heard, however much it has asked before: while a
+        question is open there is always room.
+        """
+        while self._count >= IN_FLIGHT and not self._questions.pending:
+            await self._change_awaited()
+
+    async def done(self) -> None:
+        """Wait until none is at work."""
+        while self._count:
+            await self._change_awaited()
 
     async def _run(self, job: Job) -> None:
         try:
             await job()
         finally:
             self._count -= 1
-            self._fewer.set()
+            self._change()
 
-    async def room(self) -> None:
-        """Wait until fewer than `IN_FLIGHT` are at work."""
-        await self._fewer_than(IN_FLIGHT)
+    def _change(self) -> None:
+        self._changed.set()
 
-    async def done(self) -> None:
-        """Wait until none is at work."""
-        await self._fewer_than(1)
-
-    async def _fewer_than(self, limit: int) -> None:
-        while self._count >= limit:
-            self._fewer = anyio.Event()
-            await self._fewer.wait()
+    async def _change_awaited(self) -> None:
+        self._changed = anyio.Event()
+        await self._changed.wait()

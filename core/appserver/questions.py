@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -22,9 +23,14 @@ class _Question:
 
 
 class Questions:
-    """The client is told when a question of a thread is settled, whoever settled it."""
+    """The client is told when a question of a thread is settled, whoever settled it.
+
+    Attributes:
+        when_asked: Called after each question.
+    """
 
     def __init__(self, outgoing: Outgoing) -> None:
+        self.when_asked: Callable[[], None] = _nothing
         self._outgoing = outgoing
         self._open: dict[int, _Question] = {}
         self._closed = False
@@ -46,6 +52,7 @@ class Questions:
         question = _Question(_thread_of(params))
         id = self._outgoing.ask(method, params)
         self._open[id] = question
+        self.when_asked()
         try:
             await question.over.wait()
         finally:
@@ -83,6 +90,10 @@ class Questions:
             self._outgoing.notify(
                 "serverRequest/resolved", {"threadId": question.thread_id, "requestId": id}
             )
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""
 
 
 def _gone() -> Unavailable:
