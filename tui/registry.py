@@ -25,7 +25,15 @@ class NameHit(NamedTuple):
 class CommandHost(Protocol):
     """What the app is to the key line, the palette and the help."""
 
-    registry: Registry
+    @property
+    def registry(self) -> Registry:
+        """The table with the real keys."""
+        ...
+
+    @property
+    def tab(self) -> tuple[str, str]:
+        """Id and title of the open tab."""
+        ...
 
     def offers(self) -> Sequence[Offer]:
         """What applies to the selected row, and what does not and why; most wanted first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from textual.content import Content
@@ -213,6 +213,16 @@ class Page:
         for line in (" " * width(inner), inner, " " * width(inner)):
             block = Content.styled(line, "bold on $panel")
             self.lines.append(Content.assemble(" " * indent, block))
+
+    def beside(self, pages: Sequence[Page], gap: int = 4) -> None:
+        """Other pages in columns, side by side."""
+        for at in range(max((len(page.lines) for page in pages), default=0)):
+            line = Content("")
+            for n, page in enumerate(pages):
+                piece = page.lines[at] if at < len(page.lines) else Content("")
+                space = page.width - piece.cell_length + gap if n < len(pages) - 1 else 0
+                line = Content.assemble(line, piece, " " * space)
+            self.lines.append(line)
 
     def content(self) -> Content:
         """The whole page."""

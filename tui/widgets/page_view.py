@@ -30,6 +30,8 @@ class PageView(ScrollView, can_focus=False):
     DEFAULT_CSS = """
     PageView { height: auto; width: 1fr; overflow: hidden; }
     """
+    MARGIN: ClassVar[int] = 0
+    """Blank cells right of the page."""
 
     def __init__(
         self, build: Build | None = None, *, id: str | None = None, classes: str | None = None
@@ -74,8 +76,9 @@ class PageView(ScrollView, can_focus=False):
         return self.scrollable_content_region.width
 
     def _written(self, width: int) -> Page:
-        if self._page is None or self._page.width != max(20, width):
-            self._page = Page(width, glyphs_of(self))
+        cells = max(20, width - self.MARGIN)
+        if self._page is None or self._page.width != cells:
+            self._page = Page(cells, glyphs_of(self))
             self._strips.clear()
             self._build(self._page)
         return self._page
@@ -130,6 +133,7 @@ class PageView(ScrollView, can_focus=False):
 class Detail(PageView, can_focus=True):
     """The pane at the right: a page on its own ground; `enter` puts the cursor in it."""
 
+    MARGIN = 1
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", "up", show=False, id="list.up"),
         Binding("down,j", "scroll_down", "down", show=False, id="list.down"),
@@ -142,10 +146,11 @@ class Detail(PageView, can_focus=True):
     Detail {
         height: 1fr;
         background: $surface;
-        padding: 1 2;
+        padding: 1 0 1 2;
         overflow-x: hidden;
         overflow-y: auto;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         scrollbar-background: $surface;
         scrollbar-background-hover: $surface;
         scrollbar-background-active: $surface;

@@ -45,6 +45,11 @@ def as_parts(cell: Parts | str | None) -> list[Part]:
     return [(cell, "")] if isinstance(cell, str) else list(cell)
 
 
+def is_empty(cell: Parts | str | None) -> bool:
+    """Whether a cell says nothing, so that a reason may run over it."""
+    return not cell or not (cell if isinstance(cell, str) else any(text for text, _ in cell))
+
+
 def matcher(query: str) -> re.Pattern[str] | None:
     """Finds every word of the query, in any case; None for an empty one."""
     words = sorted(set(clean(query).split()), key=len, reverse=True)
@@ -65,7 +70,7 @@ def paint_row(
     while at < len(layout):
         column, room = layout[at]
         if column.spill:
-            while at + 1 < len(layout) and not view.cells.get(layout[at + 1][0].key):
+            while at + 1 < len(layout) and is_empty(view.cells.get(layout[at + 1][0].key)):
                 at += 1
                 room += GAP + layout[at][1]
         at += 1
