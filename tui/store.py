@@ -385,6 +385,17 @@ class ViewStore:
         self.activity.extend(later)
         return changed
 
+    def remember_fault(self, text: str) -> set[Changed]:
+        """What the person asked for failed: keep it for the errors."""
+        about, _, words = text.partition(": ")
+        self._fault(about, "failed", words, self.now())
+        return {"activity"}
+
+    def consent_given(self) -> set[Changed]:
+        """The programs that waited have been answered."""
+        self.consent = 0
+        return {"consent"}
+
     def settle_marks(self) -> set[Changed]:
         """The person has seen what is new: forget it, except while a refresh runs."""
         return {domain for domain in DOMAINS if self.table(domain).settle()}
@@ -479,7 +490,7 @@ class ViewStore:
             return self._remember(event, at, fold=key)
         self._ongoing.pop(key, None)
         if event.what == "failed":
-            self._fault(event.name, "failed", event.text, at, domain="servers", subject=event.name)
+            self._server_fault(event.name, "failed", event.text, at)
         return self._remember(event, at)
 
     def _remember(
@@ -496,6 +507,9 @@ class ViewStore:
         if fold is not None:
             self._ongoing[fold] = entry
         return {"activity"}
+
+    def _server_fault(self, name: str, what: str, words: str, at: float) -> None:
+        self._fault(name, what, words, at, domain="servers", subject=name)
 
     def _fault(
         self, about: str, what: str, words: str, at: float, *, domain: str = "", subject: str = ""

@@ -216,7 +216,7 @@ async def test_a_subscription_that_breaks_is_told_and_begun_anew():
         del client.answers["jackfield/rows"]
         gate.open()
         await target.until(CoreSession, 2)
-        await target.until(CoreRows, 2 * len(DOMAINS))
+        await target.until(CoreRows, len(DOMAINS))
         tasks.cancel_scope.cancel()
 
 

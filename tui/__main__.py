@@ -1,0 +1,102 @@
+"""The entry point: verbs go to the command line, everything else is the panel.
+
+Imports nothing heavy: the terminal is asked, and the log file is open, before Textual is loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tui.logs import start_logging
+from tui.options import Options, state_dir
+from tui.terminal import BackgroundQuery, prepare_output, refusal, wants_ascii
+
+VALUED = frozenset({"--theme", "--cwd", "--home"})
+THEMES = ("dusk", "paper", "stark", "terminal")
+
+
+def verb_of(arguments: Sequence[str]) -> str:
+    """The first word that is neither a flag nor a flag's value, or ""."""
+    skip = False
+    for word in arguments:
+        if skip:
+            skip = False
+        elif word in VALUED:
+            skip = True
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The panel's own arguments."""
+    made = argparse.ArgumentParser(
+        prog="jackfield",
+        description="The terminal panel for what a coding agent is plugged into.",
+        epilog="Verbs for scripts: jackfield VERB --help; jackfield help lists them.",
+    )
+    made.add_argument("verb", nargs="?", help="demo: look around in an embedded world")
+    made.add_argument("--read-only", action="store_true", help="write to no file of others")
+    made.add_argument("--yes", action="store_true", help="start servers without asking first")
+    made.add_argument("--ascii", action="store_true", default=None, help="draw with ASCII only")
+    made.add_argument("--theme", choices=THEMES, help="instead of the terminal's own tone")
+    made.add_argument("--cwd", type=Path, metavar="DIR", help="the workspace, instead of here")
+    made.add_argument("--home", type=Path, metavar="DIR", help="the Codex home to show")
+    return made
+
+
+def options_of(arguments: Sequence[str]) -> Options:
+    """The arguments as a value; ends the process with a usage line where they are wrong."""
+    made = parser()
+    given = made.parse_args(arguments)
+    cwd: Path = (given.cwd or Path.cwd()).expanduser().absolute()
+    if not cwd.is_dir():
+        made.error(f"--cwd: {cwd} is no folder")
+    home: Path | None = given.home.expanduser().absolute() if given.home else None
+    if home is not None and not home.is_dir():
+        made.error(f"--home: {home} is no folder")
+    environ = dict(os.environ)
+    if home is not None:
+        environ["CODEX_HOME"] = str(home)
+    return Options(
+        demo=given.verb == "demo",
+        read_only=given.read_only,
+        consent_all=given.yes,
+        ascii=wants_ascii(given.ascii),
+        theme=given.theme,
+        cwd=cwd,
+        environ=environ,
+    )
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Everything but the process's end; the exit status."""
+    verb = verb_of(arguments)
+    if verb and verb != "demo":
+        from core.cli.main import main as verbs
+
+        return verbs(list(arguments))
+    options = options_of(arguments)
+    if said := refusal():
+        print(said, file=sys.stderr)
+        return 2
+    start_logging(state_dir(options.environ) / "jackfield.log")
+    prepare_output()
+    with BackgroundQuery() as query:
+        from tui.launch import launch
+
+        background = query.answer()
+    return launch(options, background, query.driver_class())
+
+
+def main() -> None:
+    """The command `jackfield`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""The panel: five tabs over one store, and the keys that act on the selected row."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.driver import Driver
+from textual.widgets import ContentSwitcher
+
+from tui import dialogs
+from tui.commands import Offer
+from tui.controller import Controller
+from tui.deeds import NOUNS, REGISTRY, TABS, Deeds
+from tui.following import Connect, FollowingApp
+from tui.panes.activity import ActivityPane
+from tui.panes.list_pane import ListPane
+from tui.registry import NameHit
+from tui.signs import UNICODE, Glyphs
+from tui.store import Changed
+from tui.theme import DEFAULT, register_themes, theme_defaults
+from tui.views import summary
+from tui.views.activity import ActivityView
+from tui.views.apps import AppsView
+from tui.views.marketplaces import MarketplacesView
+from tui.views.servers import ServersView
+from tui.views.tools import ToolsView
+from tui.widgets.breakpoints import HEIGHTS, WIDTHS
+from tui.widgets.key_bar import KeyBar
+from tui.widgets.status_line import StatusLine
+from tui.widgets.tab_bar import Tab, TabBar
+
+log = logging.getLogger(__name__)
+
+TITLES = {**NOUNS, "tools": "Installed tools", "servers": "MCP servers"}
+SHORT = {**NOUNS, "marketplaces": "Markets"}
+VIEWS = (MarketplacesView, AppsView, ToolsView, ServersView)
+STATUS_SECONDS = 10.0  # ages in the status line
+
+
+class JackfieldApp(FollowingApp):
+    """The one application; it opens no core itself.
+
+    Args:
+        connect: Waits until the core stands and gives its client.
+        now: The time, seconds since the epoch.
+        consent_all: Start servers without asking first.
+        first_start: Say once what is read, written and started.
+    """
+
+    TITLE = "jackfield"
+    CSS_PATH: ClassVar = ["styles/app.tcss"]
+    CSS = "ContentSwitcher { height: 1fr; }"
+    BINDINGS: ClassVar = [*REGISTRY.bindings()]
+    HORIZONTAL_BREAKPOINTS: ClassVar = WIDTHS
+    VERTICAL_BREAKPOINTS: ClassVar = HEIGHTS
+
+    def __init__(
+        self,
+        connect: Connect,
+        *,
+        glyphs: Glyphs = UNICODE,
+        theme: str = DEFAULT,
+        read_only: bool = False,
+        consent_all: bool = False,
+        first_start: bool = False,
+        now: Callable[[], float] = time.time,
+        driver_class: type[Driver] | None = None,
+    ) -> None:
+        self.glyphs = glyphs
+        super().__init__(
+            connect,
+            read_only=read_only,
+            consent_all=consent_all,
+            now=now,
+            driver_class=driver_class,
+        )
+        self._first_start = first_start
+        self._asked_consent = False
+        self.registry = REGISTRY
+        self.deeds = Deeds(self)
+        register_themes(self)
+        self.theme = theme
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our own tokens, which Textual's themes lack."""
+        return theme_defaults()
+
+    def compose(self) -> ComposeResult:
+        """Tabs, the open list, two lines at the bottom."""
+        yield TabBar([Tab(tab, TITLES[tab], SHORT[tab]) for tab in TABS])
+        with ContentSwitcher(initial=TABS[0]):
+            for view in VIEWS:
+                yield ListPane(view(self.store, self.place, self.glyphs), self.changes)
+            yield ActivityPane(ActivityView(self.store, self.place, self.glyphs), self.changes)
+        yield StatusLine()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Paint first, then look for the core."""
+        self.changes.subscribe(self, self._frame_changed)
+        self.open_tab(TABS[0])
+        self.set_interval(STATUS_SECONDS, self.show_status)
+        self.follow_core()
+        if self._first_start:
+            self.open_dialog(dialogs.first_start(self))
+
+    # ── the frame ──
+
+    def _frame_changed(self, changed: set[Changed]) -> None:
+        self.show_status()
+        if "consent" in changed and self.store.consent and not self._asked_consent:
+            self._asked_consent = True
+            if len(self.screen_stack) == 1 and not self.pane.filter.typing:
+                self.open_dialog(dialogs.consent(self))
+
+    def show_status(self) -> None:
+        """The status line, and how many rows of each tab want attention."""
+        main = self.screen_stack[0]
+        line = main.query_one(StatusLine)
+        line.where = summary.where(self.store, self.place)
+        line.job = summary.job(self.store, self.glyphs)
+        line.counts = summary.counts(self.store, self.place)
+        main.query_one(TabBar).badges = {
+            pane.view.TAB: pane.view.attention() for pane in main.query(ListPane)
+        }
+
+    @property
+    def pane(self) -> ListPane:
+        """The open tab."""
+        main = self.screen_stack[0]
+        return main.query_one(f"#{main.query_one(TabBar).active}", ListPane)
+
+    @property
+    def narrow(self) -> bool:
+        """There is no room for details beside the list."""
+        return self.screen_stack[0].has_class("-narrow")
+
+    def open_tab(self, tab: str) -> None:
+        """Show a tab; its list has the cursor."""
+        main = self.screen_stack[0]
+        main.query_one(TabBar).active = tab
+        main.query_one(ContentSwitcher).current = tab
+        self.pane.take_over()
+
+    @on(ListPane.Selected)
+    def _selected(self, message: ListPane.Selected) -> None:
+        if message.pane is self.pane:
+            self.show_keys()
+
+    def show_keys(self) -> None:
+        """The keys that do something now."""
+        self.screen_stack[0].query_one(KeyBar).hints = self.registry.key_line(self.offers())
+
+    @on(ListPane.DetailsWanted)
+    def _details_wanted(self, message: ListPane.DetailsWanted) -> None:
+        if self.controller is not None and message.pane is self.pane:
+            self._read_details(self.controller, message)
+
+    @work(group="details", exclusive=True)
+    async def _read_details(self, controller: Controller, wanted: ListPane.DetailsWanted) -> None:
+        details = await controller.detail(wanted.kind, wanted.id)
+        wanted.pane.give_details(wanted.key, details)
+
+    @on(ListPane.Opened)
+    def _opened(self) -> None:
+        self.deeds.run("row.details")
+
+    @on(TabBar.Chosen)
+    def _tab_chosen(self, message: TabBar.Chosen) -> None:
+        self.open_tab(message.tab)
+
+    def on_key(self, event: events.Key) -> None:
+        """News has been seen: its marks go with the next key."""
+        self.tell_changes(self.store.settle_marks())
+
+    # ── for the commands ──
+
+    def open_dialog(self, dialog: Any) -> None:
+        """Run a dialog beside the screen; it pushes sheets and waits for them."""
+        self.run_worker(dialog, group="dialogs")
+
+    def offers(self) -> Sequence[Offer]:
+        """What applies now, most wanted first."""
+        return self.deeds.offers()
+
+    def command_offer(self, id: str) -> Offer | None:
+        """What one command means now."""
+        return self.deeds.offer(id)
+
+    def run_command(self, id: str) -> None:
+        """Do it, or say why not."""
+        self.deeds.run(id)
+
+    def action_command(self, id: str) -> None:
+        """A key of the registry was pressed."""
+        self.deeds.run(id)
+
+    def explain_names(self, query: str, limit: int) -> Sequence[NameHit]:
+        """Names are not explained yet; the palette offers none."""
+        return ()
+
+    def explain_name(self, id: str) -> None:
+        """Names are not explained yet."""

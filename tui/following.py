@@ -1,0 +1,137 @@
+"""The half of the app that follows the core: reads rows and events, keeps a store."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.app import App
+from textual.driver import Driver
+from textual.signal import Signal
+
+from core import method_table as methods
+from core.errors import CoreError
+from core.protocol import jackfield as wire
+from core.protocol.events import RefreshFinished
+from tui import bridge
+from tui.controller import Controller
+from tui.store import Changed, ViewStore
+from tui.views.base import READ_ONLY, Place
+from tui.widgets.toast import toast
+
+if TYPE_CHECKING:
+    from core.client.contract import CoreClient
+
+log = logging.getLogger(__name__)
+
+Connect = Callable[[], Awaitable["CoreClient"]]
+
+
+class FollowingApp(App[None]):
+    """Keeps `store` true and tells `changes` which tables changed.
+
+    Attributes:
+        store: What the core last said.
+        place: Where it works.
+        changes: Published with the names of changed tables; forgets dead widgets by itself.
+        controller: The way to the core; None until it stands.
+    """
+
+    def __init__(
+        self,
+        connect: Connect,
+        *,
+        read_only: bool,
+        consent_all: bool,
+        now: Callable[[], float] = time.time,
+        driver_class: type[Driver] | None = None,
+    ) -> None:
+        super().__init__(driver_class=driver_class)
+        self._connect = connect
+        self._consent_all = consent_all
+        self.store = ViewStore(now)
+        self.place = Place(read_only=READ_ONLY if read_only else "")
+        self.changes: Signal[set[Changed]] = Signal(self, "store-changed")
+        self.controller: Controller | None = None
+
+    @work(group="core")
+    async def follow_core(self) -> None:
+        """Wait for the core, then follow it until the app ends."""
+        try:
+            client = await self._connect()
+            await self._learn_place(client)
+        except Exception as error:
+            log.exception("no core")
+            said = error.message if isinstance(error, CoreError) else str(error)
+            self.store.lost = said or type(error).__name__
+            self.tell_changes({"account", "marketplaces", "plugins", "apps", "servers"})
+            return
+        self.controller = Controller(client, self.tell)
+        self._start_panel(client)
+        await bridge.pump(client, self)
+
+    async def _learn_place(self, client: CoreClient) -> None:
+        status = await client.call(methods.JACKFIELD_STATUS, wire.NoParams())
+        place = self.place
+        place.home, place.codex_home, place.cwd = status.home, status.codex_home, status.cwd
+        place.config_file = status.config_file
+        if status.read_only:
+            place.read_only = READ_ONLY
+
+    @work(group="start")
+    async def _start_panel(self, client: CoreClient) -> None:
+        params = wire.PanelStartParams(consent_all=self._consent_all)
+        try:
+            await client.call(methods.JACKFIELD_PANEL_START, params)
+        except CoreError as error:
+            self.tell(f"The panel's thread did not start: {error.message}", fault=True)
+
+    def tell(self, text: str, *, fault: bool = False) -> None:
+        """Answer what the person did."""
+        toast(self, text, fault=fault)
+        if fault:
+            self.tell_changes(self.store.remember_fault(text))
+
+    def tell_changes(self, changed: set[Changed]) -> None:
+        """Let those views draw again that read what has changed."""
+        if changed:
+            self.changes.publish(changed)
+
+    def on_core_session(self, message: bridge.CoreSession) -> None:
+        """A subscription stands."""
+        self.store.begin_session()
+
+    def on_core_rows(self, message: bridge.CoreRows) -> None:
+        """A domain was read."""
+        self.tell_changes(
+            self.store.load(
+                message.domain,
+                message.rows,
+                revision=message.revision,
+                phase=message.phase,
+                at=message.refreshed_at,
+            )
+        )
+
+    def on_core_unread(self, message: bridge.CoreUnread) -> None:
+        """A domain could not be read."""
+        self.tell_changes(self.store.fail_to_load(message.domain, message.reason))
+
+    def on_core_past(self, message: bridge.CorePast) -> None:
+        """What happened before we listened."""
+        self.tell_changes(self.store.remember_past(message.events))
+
+    def on_core_lost(self, message: bridge.CoreLost) -> None:
+        """The core cannot be heard."""
+        self.store.lost = message.reason
+        self.tell_changes({"account"})
+
+    def on_core_event_batch(self, message: bridge.CoreEventBatch) -> None:
+        """What happened."""
+        self.tell_changes(self.store.apply(message.events))
+        for event in message.events:
+            if isinstance(event, RefreshFinished) and self.controller is not None:
+                self.controller.finished(event)

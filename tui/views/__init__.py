@@ -1,0 +1,1 @@
+"""What lists and details say: pure functions from the store's tables, where layers are joined."""

@@ -1,0 +1,440 @@
+"""The Marketplaces tab: plugins under the marketplace that lists them, faults at their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from core.protocol.events import OperationProgress
+from core.protocol.facts import Problem
+from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row
+from tui.commands import Offer
+from tui.signs import UNICODE, Glyphs, SignName, bar_parts
+from tui.store import ViewStore
+from tui.switching import SwitchTarget
+from tui.text import Part
+from tui.views.base import (
+    Cached,
+    Listing,
+    ListView,
+    PeekLines,
+    Place,
+    State,
+    plural,
+    switch_offer,
+)
+from tui.views.marketplace_pages import market_page, plugin_page
+from tui.views.times import age
+from tui.widgets.columns import Column
+from tui.widgets.filter_bar import View
+from tui.widgets.page import Page
+from tui.widgets.row_view import RowView
+
+LEFT_OVER = "group:left-over"
+PROBLEM_STATES = frozenset({"skipped", "empty", "broken", "notInstalled", "leftOver"})
+BAR = 16  # cells
+PRESENT = frozenset({"listed", "empty"})
+
+_STATES: dict[str, tuple[SignName, str]] = {
+    "enabled": ("works", "enabled"),
+    "disabled": ("off", "disabled"),
+    "available": ("none", "available"),
+    "notInstalled": ("failed", "missing"),
+    "update": ("update", "update"),
+    "skipped": ("problem", "skipped"),
+    "empty": ("problem", "empty"),
+    "broken": ("failed", "unreadable"),
+    "blocked": ("policy", "blocked"),
+    "notOffered": ("policy", "not offered"),
+    "leftOver": ("leftover", "left over"),
+}
+_REASONS = {
+    "notInstalled": "enabled, but no copy is installed",
+    "skipped": "by Codex",
+    "empty": "nothing Codex can use",
+    "blocked": "by policy",
+    "notOffered": "by its marketplace",
+}
+
+
+def plugin_state(row: PluginRow, operation: OperationProgress | None = None) -> State:
+    """Sign, word and reason of a plugin."""
+    if operation is not None:
+        share = "" if operation.share is None else f"{operation.share:.0%}"
+        return State("busy", operation.verb, share or operation.note)
+    sign, word = _STATES.get(row.state, ("unknown", str(row.state)))
+    if row.state == "update":
+        return _update_state(row)
+    reason = row.reason or _REASONS.get(row.state, "")
+    return State(sign, word, reason or row.version or row.offered or "")
+
+
+def _update_state(row: PluginRow) -> State:
+    if row.offered and row.offered != row.version:
+        return State("update", "update", row.reason or f"{row.version or '?'} → {row.offered}")
+    return State("update", "changed", row.reason or f"still {row.version or 'unversioned'}")
+
+
+def market_state(row: MarketplaceRow) -> State:
+    """Sign, word and reason of a marketplace."""
+    said = row.problems[0].message if row.problems else ""
+    match row.listed:
+        case "listed":
+            return State("works", "listed")
+        case "empty":
+            return State("problem", "empty", said or "lists no plugin")
+        case "off":
+            return State("policy", "off", said or "plugins are turned off")
+        case "missing":
+            return State("failed", "missing", said or "not found")
+        case "reserved":
+            return State("failed", "reserved", said or "its name is reserved")
+        case _:
+            return State("failed", "unreadable", said or "cannot be read")
+
+
+def brings(row: PluginRow) -> str:
+    """`3 skills, 1 hook`; "" when it was not looked at or brings nothing."""
+    if row.brings is None:
+        return ""
+    counts = (
+        (row.brings.skills, "skill"),
+        (row.brings.hooks, "hook"),
+        (row.brings.servers, "server"),
+        (row.brings.apps, "app"),
+    )
+    return ", ".join(plural(count, word) for count, word in counts if count)
+
+
+@dataclass
+class Index:
+    """Plugins under their marketplaces, in list order."""
+
+    groups: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    installed: set[str] = field(default_factory=set[str])
+    updates: set[str] = field(default_factory=set[str])
+    problems: set[str] = field(default_factory=set[str])
+
+
+class MarketplacesView(ListView):
+    """Keys are `group:ID` for marketplaces and `plugin:ID` for plugins."""
+
+    TAB = "marketplaces"
+    NOUN = "marketplace"
+    MAIN = "plugins"
+    REFRESHED = ("marketplaces", "plugins")
+    DOMAINS = frozenset({"marketplaces", "plugins", "operations", "config"})
+    COLUMNS = (
+        Column("name", "Plugin", 20, grow=2, most=44, match=True),
+        Column("state", "State", 24, grow=1, most=52, spill=True),
+        Column("brings", "Brings", 18, grow=2, most=28, keep=3),
+        Column("market", "Marketplace", 14, grow=1, most=24, keep=2),
+        Column("category", "Category", 15, keep=4),
+        Column("about", "About", 30, grow=3, keep=5),
+    )
+    VIEWS: ClassVar = (
+        View("all", "all"),
+        View("installed", "installed"),
+        View("updates", "updates"),
+        View("problems", "problems"),
+    )
+
+    def __init__(self, store: ViewStore, place: Place, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(store, place, glyphs)
+        self._index = Cached(self._make_index)
+
+    # ── the list ──
+
+    @property
+    def index(self) -> Index:
+        """Grouping and counts; made anew when a table has changed."""
+        index: Index = self._index.get(
+            (self.store.marketplaces.version, self.store.plugins.version)
+        )
+        return index
+
+    def _make_index(self) -> Index:
+        markets = self.store.marketplaces.rows
+        index = Index({f"group:{key}": [] for key in markets})
+        left: list[str] = []
+        for row in self.store.plugins.rows.values():
+            key = f"plugin:{row.id}"
+            group = index.groups.get(f"group:{row.marketplace}")
+            if group is None or row.state == "leftOver":
+                group = left
+            group.append(key)
+            if row.installed:
+                index.installed.add(key)
+            if row.state == "update":
+                index.updates.add(key)
+            elif row.state in PROBLEM_STATES:
+                index.problems.add(key)
+        if left:
+            index.groups[LEFT_OVER] = left
+        for group in index.groups.values():
+            group.sort(key=self._sort_key)
+        index.problems |= {f"group:{key}" for key, row in markets.items() if _faulty(row)}
+        return index
+
+    def _sort_key(self, key: str) -> tuple[str, str]:
+        row = self.store.plugins.rows[key[7:]]
+        return row.name.casefold(), row.id
+
+    def _wanted(self, view: str) -> set[str] | None:
+        index = self.index
+        return {
+            "installed": index.installed,
+            "updates": index.updates,
+            "problems": index.problems,
+        }.get(view)
+
+    def listing(self, view: str) -> Listing:
+        wanted = self._wanted(view)
+        ids: list[str] = []
+        heads: set[str] = set()
+        for group, members in self.index.groups.items():
+            kept = members if wanted is None else [key for key in members if key in wanted]
+            if kept or wanted is None or group in wanted:
+                ids.append(group)
+                ids.extend(kept)
+                heads.add(group)
+        return Listing(ids, frozenset(heads))
+
+    def keys(self, view: str) -> Iterable[str]:
+        wanted = self._wanted(view)
+        for members in self.index.groups.values():
+            yield from (key for key in members if wanted is None or key in wanted)
+
+    def counts(self) -> dict[str, int]:
+        index = self.index
+        return {
+            "all": len(self.store.plugins.rows),
+            "installed": len(index.installed),
+            "updates": len(index.updates),
+            "problems": len(index.problems),
+        }
+
+    def attention(self) -> int:
+        return len(self.index.problems)
+
+    def columns(self, searching: bool) -> tuple[Column, ...]:
+        dropped = "brings" if searching else "market"
+        return tuple(column for column in self.COLUMNS if column.key != dropped)
+
+    def searched(self) -> str:
+        plugins, markets = len(self.store.plugins.rows), len(self.store.marketplaces.rows)
+        return (
+            f"names, texts and keywords of {plural(plugins, 'plugin')} "
+            f"in {plural(markets, 'marketplace')}"
+        )
+
+    def plugin(self, key: str) -> PluginRow | None:
+        """The plugin behind a key."""
+        return self.store.plugins.rows.get(key[7:]) if key.startswith("plugin:") else None
+
+    def market(self, key: str) -> MarketplaceRow | None:
+        """The marketplace behind a key."""
+        return self.store.marketplaces.rows.get(key[6:]) if key.startswith("group:") else None
+
+    def _market_of(self, row: PluginRow) -> MarketplaceRow | None:
+        return self.store.marketplaces.rows.get(row.marketplace)
+
+    def operation(self, row: PluginRow) -> OperationProgress | None:
+        """What runs on a plugin now."""
+        return self.store.operations.get(row.plugin_id)
+
+    def name(self, key: str) -> str:
+        row = self.plugin(key)
+        return row.name if row else key
+
+    def text(self, key: str) -> str:
+        row = self.plugin(key)
+        if row is None:
+            return ""
+        words = (row.plugin_id, row.display_name, row.description, row.category, *row.keywords)
+        return " ".join(words)
+
+    def late(self, key: str) -> bool:
+        return key not in self.index.installed
+
+    def source(self, key: str) -> object:
+        return self.plugin(key)
+
+    def row(self, key: str) -> RowView:
+        if key.startswith("group:"):
+            return self._group(key)
+        row = self.plugin(key)
+        if row is None:
+            return RowView("unknown", {"name": key[7:]})
+        name: list[Part] = [(row.name, "")]
+        if (
+            row.display_name
+            and row.display_name.casefold().replace(" ", "-") != row.name.casefold()
+        ):
+            name.append((f" {row.display_name}", "muted"))
+        operation = self.operation(row)
+        state = plugin_state(row, operation)
+        market = self._market_of(row)
+        quiet = state.sign in ("problem", "leftover", "busy", "failed")
+        cells: dict[str, list[Part] | str] = {
+            "name": self.named(key, *name),
+            "state": self._state_cell(state, operation),
+            "brings": [] if quiet else [(brings(row), "muted")] if brings(row) else [],
+            "market": [(market.name if market else "", "muted")],
+            "category": [(row.category, "muted")],
+            "about": [(row.description, "muted")],
+        }
+        return RowView(state.sign, cells, fresh=self.mark("plugins", row.id))
+
+    def _state_cell(self, state: State, operation: OperationProgress | None) -> list[Part]:
+        if operation is None or operation.share is None:
+            return state.parts()
+        bar = bar_parts(self.glyphs, operation.share, BAR)
+        return [(f"{state.word:<11}", "accent"), (f"{operation.share:.0%} ", ""), *bar]
+
+    def _group(self, key: str) -> RowView:
+        count = len(self.index.groups.get(key, ()))
+        row = self.market(key)
+        if row is None:
+            note: list[Part] = [(f"{count} ", "muted")]
+            left: list[Part] = [("Left over", "strong"), ("  no marketplace lists these", "muted")]
+            return RowView("leftover", {"name": left}, note=note)
+        state = market_state(row)
+        name: list[Part] = [(row.name, "strong")]
+        if _says_more(row.display_name, row.name):
+            name.append((f" {row.display_name}", "muted"))
+        if state.sign == "failed":
+            name += [("  ", ""), self.glyphs.part(state.sign), (state.reason, "")]
+            return RowView(state.sign, {"name": name}, fresh=self.mark("marketplaces", row.id))
+        where = self.place.path(row.origin or row.root)
+        name.append((f"  {where}{f' {row.ref}' if row.ref else ''}", "muted"))
+        note = [(f"{count}  ", "muted"), *self._age(row, state)]
+        return RowView(
+            state.sign, {"name": name}, note=note, fresh=self.mark("marketplaces", row.id)
+        )
+
+    def _age(self, row: MarketplaceRow, state: State) -> list[Part]:
+        operation = self.store.operations.get(row.name)
+        if operation is not None:
+            share = "" if operation.share is None else f" {operation.share:.0%}"
+            return [self.glyphs.part("busy"), (f"{operation.verb}{share}", "accent")]
+        if state.sign in ("problem", "policy"):
+            return [self.glyphs.part(state.sign), (state.reason, "")]
+        read = age(row.checked_at, self.store.now())
+        return [(f"checked {read}", "muted")] if read else []
+
+    # ── the selected row ──
+
+    def subject(self, key: str) -> Row | None:
+        return self.plugin(key) or self.market(key)
+
+    def copy_id(self, key: str) -> str:
+        plugin, market = self.plugin(key), self.market(key)
+        return plugin.plugin_id if plugin else market.name if market else ""
+
+    def switch_target(self, key: str) -> SwitchTarget | None:
+        row = self.plugin(key)
+        if row is None:
+            return None
+        return SwitchTarget("plugin", row.plugin_id, row.name, row.enabled)
+
+    def refresh_ids(self, key: str) -> tuple[Domain, tuple[str, ...]] | None:
+        plugin, market = self.plugin(key), self.market(key)
+        if plugin is not None:
+            return "plugins", (plugin.id,)
+        return ("marketplaces", (market.id,)) if market else None
+
+    def wants_details(self, key: str) -> tuple[str, str] | None:
+        row = self.plugin(key)
+        return ("plugin", row.id) if row else None
+
+    def peek(self, key: str) -> PeekLines:
+        row = self.plugin(key)
+        if row is None:
+            return self._peek_group(key)
+        state = plugin_state(row, self.operation(row))
+        market = self._market_of(row)
+        where: list[Part] = [(f"@{market.name}" if market else "", "muted")]
+        problem = first_problem(row.problems)
+        said = problem.message if problem else row.description or state.reason
+        below: list[Part] = [(said, "")]
+        if state.sign not in ("works", "off", "none"):
+            below = [
+                (f"{state.word}: ", "strong"),
+                (problem.message if problem else state.reason, ""),
+            ]
+        right: list[Part] = [(brings(row), "muted")]
+        if problem and problem.evidence.file:
+            right = [(self.place.short(problem.evidence), "muted")]
+        return PeekLines([(row.name, "strong"), *where], right, below)
+
+    def _peek_group(self, key: str) -> PeekLines:
+        row = self.market(key)
+        if row is None:
+            said = "configured or cached, though no marketplace lists it any more"
+            return PeekLines([("Left over", "strong")], [], [(said, "")])
+        state = market_state(row)
+        where = self.place.path(row.origin or row.root)
+        below = state.reason or f"{state.word}, {age(row.checked_at, self.store.now())}"
+        return PeekLines(
+            [(row.name, "strong"), (f"  {where}", "muted")],
+            [(self.place.short(row.evidence), "muted")],
+            [(below, "")],
+        )
+
+    def page(self, key: str, page: Page) -> None:
+        row = self.plugin(key)
+        if row is not None:
+            state = plugin_state(row, self.operation(row))
+            plugin_page(
+                page, row, state, self._market_of(row), self.details.get(key, {}), self.place
+            )
+            return
+        market = self.market(key)
+        members = [
+            plugin_state(self.store.plugins.rows[member[7:]])
+            for member in self.index.groups.get(key, ())
+        ]
+        market_page(page, market, market_state(market) if market else None, members, self.place)
+
+    def offers(self, key: str) -> list[Offer]:
+        row = self.plugin(key)
+        common = [Offer("row.details")]
+        if row is None:
+            return [Offer("list.refresh"), *common]
+        match row.state:
+            case "enabled" | "update" | "notInstalled":
+                switch = switch_offer(self.place, "disable")
+            case "disabled":
+                switch = switch_offer(self.place, "enable")
+            case "leftOver" | "empty" | "broken" if row.configured:
+                label = "disable" if row.enabled else "enable"
+                switch = switch_offer(self.place, label)
+            case "blocked" | "notOffered":
+                switch = switch_offer(self.place, "enable", why=row.reason or "blocked by policy")
+            case _:
+                switch = switch_offer(self.place, "enable", why="not installed")
+        return [switch, *common]
+
+    def empty(self, page: Page) -> None:
+        page.title("No marketplace yet")
+        page.gap()
+        page.text(
+            "A marketplace is a folder or a git repository that lists plugins. "
+            f"{self.place.path(self.place.config_file) or 'The configuration'} names none, "
+            "and this project has none."
+        )
+
+
+def _faulty(row: MarketplaceRow) -> bool:
+    return row.listed not in PRESENT | {"off"} or row.listed == "empty"
+
+
+def _says_more(display_name: str, name: str) -> bool:
+    return bool(display_name) and display_name.casefold().replace(" ", "-") != name.casefold()
+
+
+def first_problem(problems: Iterable[Problem]) -> Problem | None:
+    """The first that is not just a note."""
+    return next((problem for problem in problems if problem.severity != "note"), None)
