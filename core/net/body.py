@@ -91,7 +91,8 @@ async def excerpt(
 
 
 def _raw(response: httpx.Response) -> AsyncGenerator[bytes]:
-    return cast(AsyncGenerator[bytes], response.aiter_raw(_STEP))
+    # With a chunk size, httpx holds small pieces back until it has that many bytes.
+    return cast(AsyncGenerator[bytes], response.aiter_raw())
 
 
 class _Plain:

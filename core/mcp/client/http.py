@@ -229,10 +229,10 @@ class StreamableHttp:
             await self._take_stream(call, response)
         elif kind == "application/json":
             body = await self._body(response)
-            self._receive(body, call)
+            proper = self._receive(body, call)
             if not call.settled.is_set():
-                text = f"answered {call.method} with something else"
-                raise HttpFailed(wire.broken(text, _start_of(body)))
+                what = "something else" if proper else "what is no JSON"
+                raise HttpFailed(wire.broken(f"answered {call.method} with {what}", _start(body)))
         else:
             text = f"answered with {kind[:80] or 'no content type'} instead of JSON"
             raise HttpFailed(wire.broken(text, await excerpt(response)))
@@ -295,12 +295,13 @@ class StreamableHttp:
     def _heard(self) -> None:
         self.heard_at = time.monotonic()
 
-    def _receive(self, data: bytes, call: Call | None) -> None:
+    def _receive(self, data: bytes, call: Call | None) -> bool:
         try:
             message = jsontext.parse(data)
         except jsontext.NotJson:
-            return
+            return False
         self._rpc.received(message, own=call)
+        return True
 
     def _listen(self) -> None:
         if self._listener is not None:
@@ -326,5 +327,5 @@ class StreamableHttp:
         return True
 
 
-def _start_of(body: bytes) -> str:
+def _start(body: bytes) -> str:
     return body[: 4 * EXCERPT_CHARS].decode("utf-8", "replace")[:EXCERPT_CHARS]
