@@ -187,10 +187,7 @@ def _rows(
     tools: list[ToolRow] = []
     for app_id, own in _by_app(committed.tools).items():
         name = _name(own) or app_id
-        feature, app = policy.feature(), policy.app(app_id)
-        stop = (
-            "apps are off" if not feature.on else _place(app.reason, app.at) if not app.on else ""
-        )
+        stop = _stop(policy, app_id)
         on = 0
         first = ""
         for tool in own:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +100,7 @@ class Account:
             email=login.email,
             plan=login.plan,
             workspace=(routing.name or "") if routing else "",
-            store="" if login.kind == "none" else _store_of(loaded),
+            store=login.store,
             reason=login.reason,
         )
         before = self.owner.current.rows.get("account")
@@ -152,10 +152,11 @@ class Account:
                 kept = await self._keyring_login()
             except CoreError as failure:
                 if store == "keyring":
-                    return Login(kind="unknown", reason=f"the keyring: {failure.message}")
+                    reason = f"the keyring: {failure.message}"
+                    return Login(kind="unknown", reason=reason, store="keyring")
                 kept = None
             if kept is not None or store == "keyring":
-                return kept or Login()
+                return replace(kept, store="keyring") if kept else Login()
         return await anyio.to_thread.run_sync(self._read_file)
 
     def _read_file(self) -> Login:
@@ -163,7 +164,8 @@ class Account:
             stat = self._file.stat()
             stamp = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
             if stamp != self._stamp:
-                self._stored, self._stamp = parse_login(self._file.read_bytes()), stamp
+                login = replace(parse_login(self._file.read_bytes()), store=self._file.name)
+                self._stored, self._stamp = login, stamp
         except FileNotFoundError:
             self._stored, self._stamp = Login(), None
         except OSError as error:
@@ -201,10 +203,6 @@ def backend_of(login: Login, loaded: Loaded) -> BackendAccount:
 def _store(loaded: Loaded) -> str:
     store = loaded.get("cli_auth_credentials_store", default="file")
     return store if isinstance(store, str) else "file"
-
-
-def _store_of(loaded: Loaded) -> str:
-    return "keyring" if _store(loaded) == "keyring" else "auth.json"
 
 
 def _needs_openai(loaded: Loaded, provider: object) -> bool:

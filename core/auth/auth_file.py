@@ -46,6 +46,7 @@ class Login:
         account_id: Of the selected workspace; "" when the sign-in does not name one.
         workspace: The plan is one of a team's, with a directory of its own.
         login_id: Random per sign-in by the real program; "" in hand-written files.
+        store: `auth.json`, `keyring`, or "" where nothing is stored.
         issuer, client_id: Who signed the account in, and for which client.
     """
 
@@ -57,6 +58,7 @@ class Login:
     account_id: str = ""
     workspace: bool = False
     login_id: str = ""
+    store: str = ""
     issuer: str = ""
     client_id: str = ""
     access_token: str = field(default="", repr=False)
