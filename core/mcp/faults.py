@@ -6,6 +6,7 @@ observed in Codex 0.171.0 and are quoted because its clients match on them.
 
 from __future__ import annotations
 
+import errno as errors
 import json
 import os
 import re
@@ -28,6 +29,7 @@ _NOISE = re.compile(r"\s*$|Node\.js v\d|npm error A complete log of this run|\s*
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _TRANSPORT = "Transport [streamable_http]"
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_FINAL = frozenset({None, errors.EINVAL, errors.EPROTO})  # no answer, and none to be hoped for
 
 Auth = Literal["", "login", "again"]
 
@@ -86,6 +88,8 @@ def ending(reason: CloseReason) -> str:
         return clipped(f"{_exit(reason.exit_code)} — {words}" if words else _exit(reason.exit_code))
     if reason.http_status is not None:
         return clipped(_http(reason))
+    if reason.errno == errors.ECONNREFUSED and reason.host:
+        return f"connection refused by {reason.host}"
     if reason.text:
         return clipped(reason.text)
     if reason.errno is not None:
@@ -128,7 +132,7 @@ def handshake_failed(error: CoreError, *, url: str, limit: float) -> StartFailed
             )
         case PeerError():
             said = f"JSON-RPC error: {_peer(error)}"
-            return StartFailed(_twice(said), f"{error.message} (error {error.code})")
+            return StartFailed(twice(said), f"{error.message} (error {error.code})")
         case HttpFailed() | SessionClosed():
             return _unopened(error.reason, url)
         case _:
@@ -140,7 +144,7 @@ def _unopened(reason: CloseReason, url: str) -> StartFailed:
         if reason.errno is not None:
             wire = f"{os.strerror(reason.errno)} (os error {reason.errno})"
         else:
-            wire = _twice("connection closed: initialize response")
+            wire = twice("connection closed: initialize response")
         return StartFailed(wire, ending(reason), ended=reason)
     status = reason.http_status
     if status == 401 and reason.challenge:
@@ -154,10 +158,10 @@ def _unopened(reason: CloseReason, url: str) -> StartFailed:
         wire, auth = f"Client error: {reason.broken or reason.text or 'connection closed'}", ""
     said = f"Send message error {_TRANSPORT} error: {wire}, when send initialize request"
     return StartFailed(
-        _twice(said),
+        twice(said),
         ending(reason),
         auth=auth,
-        passing=status in _PASSING if status is not None else reason.broken is None,
+        passing=status in _PASSING if status is not None else reason.errno not in _FINAL,
         ended=reason,
     )
 
@@ -230,7 +234,8 @@ def startup_text(name: str, failed: StartFailed, limit: float) -> str:
     return f"MCP client for `{name}` failed to start: {failed.message}"
 
 
-def _twice(said: str) -> str:
+def twice(said: str) -> str:
+    """A failed handshake is told with its cause, and the cause once more."""
     return f"handshaking with MCP server failed: {said}: {said}"
 
 

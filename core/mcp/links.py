@@ -1,0 +1,161 @@
+"""Sessions for entries: who we say we are, and what authorises us."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from core.mcp.client.session import Session
+from core.mcp.faults import StartFailed
+from core.mcp.headers_helper import HeadersHelper
+from core.mcp.spec import Endpoint, Program, ServerSpec
+from core.ports import HttpFactory
+from core.process import Processes
+from core.seams import BearerSource
+from core.threads.policy import ThreadPolicy
+
+_UI = "io.modelcontextprotocol/ui"
+_FORM = "openai/form"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plumbing:
+    """What all sessions of a core share. `bearer` is None where there is no sign-in."""
+
+    processes: Processes
+    http: HttpFactory
+    helper: HeadersHelper
+    version: str
+    bearer: BearerSource | None = None
+
+
+class Links:
+    """The `SessionMaker` for one kind of client.
+
+    Args:
+        client: `capabilities` of the client on whose behalf we connect; what concerns servers is
+            passed on to them.
+    """
+
+    def __init__(
+        self, plumbing: Plumbing, policy: ThreadPolicy, client: Mapping[str, Any] | None = None
+    ) -> None:
+        self._plumbing, self._policy = plumbing, policy
+        self._extensions = _passed_on(client or {})
+
+    def session(self, spec: ServerSpec, *, threaded: bool) -> AbstractAsyncContextManager[Session]:
+        match spec.target:
+            case Program():
+                return self._process(spec.target, threaded)
+            case Endpoint():
+                return self._endpoint(spec, spec.target, threaded)
+            case None:
+                raise StartFailed(spec.reason)
+
+    async def credentials(self, spec: ServerSpec) -> str:
+        bearer = self._plumbing.bearer
+        if bearer is None or not _signs_in(spec.target):
+            return "none"
+        return await bearer.status(spec.name, spec.url)
+
+    def capabilities(self, *, threaded: bool) -> dict[str, Any]:
+        """What `initialize` declares."""
+        able: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
+        if threaded and not self._policy.negotiate:
+            able["experimental"] = {"codex/auth-change": {}}
+        if self._extensions:
+            able["extensions"] = self._extensions
+        return able
+
+    @asynccontextmanager
+    async def _process(self, program: Program, threaded: bool) -> AsyncGenerator[Session]:
+        from core.mcp.client.factory import open_stdio_session
+        from core.mcp.client.stdio import StdioTarget
+
+        target = StdioTarget(
+            command=program.argv[0], args=program.argv[1:], env=program.env, cwd=program.cwd
+        )
+        async with open_stdio_session(
+            target, self._introduction(threaded), processes=self._plumbing.processes
+        ) as session:
+            yield session
+
+    @asynccontextmanager
+    async def _endpoint(
+        self, spec: ServerSpec, endpoint: Endpoint, threaded: bool
+    ) -> AsyncGenerator[Session]:
+        from core.mcp.client.factory import open_http_session
+        from core.mcp.client.wire import HttpTarget
+
+        target = HttpTarget(
+            url=endpoint.url,
+            headers=await self._headers(spec, endpoint),
+            authorize=self._authorize(spec) if _signs_in(endpoint) else None,
+            redirects="same-origin-anonymous" if endpoint.strict_redirects else "same-origin",
+        )
+        async with open_http_session(
+            target, self._introduction(threaded), http=self._plumbing.http
+        ) as session:
+            yield session
+
+    async def _headers(self, spec: ServerSpec, endpoint: Endpoint) -> dict[str, str]:
+        headers = dict(endpoint.headers)
+        if endpoint.helper:
+            printed = await self._plumbing.helper.headers(endpoint.helper, endpoint.helper_cwd)
+            spec.secrets.add(*printed.values())
+            headers = _over(headers, printed)
+        if endpoint.bearer:
+            headers = _over(headers, {"Authorization": f"Bearer {endpoint.bearer}"})
+        return headers
+
+    def _authorize(self, spec: ServerSpec) -> Any:
+        bearer = self._plumbing.bearer
+        if bearer is None:
+            return None
+
+        async def authorize(rejected: str | None) -> str | None:
+            if rejected is None:
+                token = await bearer.bearer(spec.name, spec.url)
+            else:
+                token = await bearer.rejected(spec.name, spec.url, rejected)
+            if token:
+                spec.secrets.add(token)
+            return token
+
+        return authorize
+
+    def _introduction(self, threaded: bool) -> Any:
+        from core.mcp.client.eras import Introduction
+
+        identity = self._policy.identity
+        return Introduction(
+            name=identity.client_name,
+            title=identity.client_title,
+            version=self._plumbing.version,
+            capabilities=self.capabilities(threaded=threaded),
+        )
+
+
+def _signs_in(target: Program | Endpoint | None) -> bool:
+    """Stored OAuth tokens apply: nothing else authorises."""
+    return isinstance(target, Endpoint) and target.sign_in and not target.authorized
+
+
+def _over(under: Mapping[str, str], over: Mapping[str, str]) -> dict[str, str]:
+    """Both together; names of headers know no case."""
+    names = {name.lower() for name in over}
+    return {**{k: v for k, v in under.items() if k.lower() not in names}, **over}
+
+
+def _passed_on(client: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a client's capabilities what servers are told."""
+    announced: Any = client.get("extensions")
+    extensions = cast("dict[str, Any]", announced) if isinstance(announced, dict) else {}
+    passed: dict[str, Any] = {}
+    if client.get("mcpServerOpenaiFormElicitation") or _FORM in extensions:
+        passed[_FORM] = {}
+    if _UI in extensions:
+        passed[_UI] = extensions[_UI]
+    return passed

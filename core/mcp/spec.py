@@ -1,0 +1,151 @@
+"""One server of the effective set: where it stands, how it is reached, what it may do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.mcp.masking import Secrets, masked_arguments, masked_url
+from core.protocol.facts import Evidence, Problem
+
+START_TIMEOUT = 30.0
+TOOL_TIMEOUT = 300.0
+
+Standing = Literal["usable", "disabled", "blocked", "untrusted", "invalid", "elsewhere"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program to run.
+
+    Attributes:
+        argv: The program and its arguments.
+        cwd: Absolute.
+        env: Its whole environment.
+        env_names: Variables that the entry hands it, set or not.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str] = field(repr=False)
+    env_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """A streamable HTTP endpoint.
+
+    Attributes:
+        headers: Static ones and those from the environment.
+        helper: Shell command that prints more headers, or "".
+        helper_cwd: Where it runs; absolute.
+        bearer: Token from the environment; None when no variable is configured.
+        bearer_variable: Name of that variable, or "".
+        sign_in: Stored OAuth tokens apply.
+        env_names: Variables that are read for it, set or not.
+        hosted: It is the apps server of the signed-in account.
+        strict_redirects: A redirect to another origin is refused.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    helper: str = field(default="", repr=False)
+    helper_cwd: str = ""
+    bearer: str | None = field(default=None, repr=False)
+    bearer_variable: str = ""
+    sign_in: bool = True
+    env_names: tuple[str, ...] = ()
+    hosted: bool = False
+    strict_redirects: bool = False
+
+    @property
+    def authorized(self) -> bool:
+        """Authorisation is configured, whether or not the variable is set."""
+        return bool(self.bearer_variable or self.bearer) or any(
+            name.lower() == "authorization" for name in self.headers
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSpec:
+    """A server as the configuration, the plugins and the policy make it.
+
+    Attributes:
+        target: None when the entry cannot be used.
+        standing: `usable`, or what keeps it from being started. `elsewhere`: it belongs to an
+            execution environment that does not exist here.
+        reason: Why it is not usable, for people.
+        start_fault: Text with which every start fails at once, or "".
+        origin, enabled_at: Where it stands, and where it is switched.
+        scope: Whose entry it is: `user`, `project:FOLDER`, `plugin:ID` or another layer's name.
+        enabled_tools: None when all are allowed; the deny list counts after it.
+        fingerprint: Of everything in the entry; differs when any part does.
+        link: Of what makes the connection; the same link needs no new one.
+        secrets: What must not be shown of this server.
+    """
+
+    name: str
+    target: Program | Endpoint | None
+    standing: Standing = "usable"
+    reason: str = ""
+    start_fault: str = ""
+    enabled: bool = True
+    required: bool = False
+    origin: Evidence = Evidence()
+    enabled_at: Evidence = Evidence()
+    scope: str = "user"
+    plugin_id: str | None = None
+    environment_id: str | None = None
+    start_timeout: float = START_TIMEOUT
+    tool_timeout: float = TOOL_TIMEOUT
+    enabled_tools: frozenset[str] | None = None
+    disabled_tools: frozenset[str] = frozenset()
+    fingerprint: str = ""
+    link: str = ""
+    problems: tuple[Problem, ...] = ()
+    secrets: Secrets = field(default_factory=Secrets, repr=False, compare=False)
+
+    @property
+    def transport(self) -> str:
+        """`stdio`, `http`, or "" when the entry cannot be used."""
+        match self.target:
+            case Program():
+                return "stdio"
+            case Endpoint():
+                return "http"
+            case None:
+                return ""
+
+    @property
+    def url(self) -> str:
+        """Of an HTTP server, else ""."""
+        return self.target.url if isinstance(self.target, Endpoint) else ""
+
+    @property
+    def usable(self) -> bool:
+        return self.standing == "usable"
+
+    def allows(self, tool: str) -> bool:
+        """`tool` passes enabled_tools and disabled_tools."""
+        listed = self.enabled_tools is None or tool in self.enabled_tools
+        return listed and tool not in self.disabled_tools
+
+    def shown_target(self) -> tuple[str, str]:
+        """The command line or URL with secrets masked, and "" or a word on what is masked."""
+        match self.target:
+            case Program(argv=argv):
+                shown = " ".join(_quoted(part) for part in masked_arguments(argv))
+                whole = " ".join(_quoted(part) for part in argv)
+            case Endpoint(url=url):
+                shown, whole = masked_url(url), url
+            case None:
+                return "", ""
+        return shown, "" if shown == whole else "secrets masked"
+
+
+def _quoted(part: str) -> str:
+    """For reading, not for a shell: quotes only where the end of an argument would be unclear."""
+    if part and not any(character.isspace() for character in part):
+        return part
+    return f'"{part}"' if '"' not in part else f"'{part}'"
