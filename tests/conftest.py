@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from core.ports import Deps
 from tests.fakes.ports import FakeBrowser, FakeClock, MemorySecrets
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 REPO = Path(__file__).resolve().parent.parent
 SHARED = REPO.parent / "shared"
 """The project's folder of facts, cases and examples; not there on other machines."""
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("jackfield", deadline=None)
+settings.load_profile("jackfield")
 
 _missing: dict[str, int] = {}
 
