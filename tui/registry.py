@@ -113,9 +113,10 @@ class Registry:
         hints: list[Hint] = []
         for offer in sorted(offers, key=lambda offer: offer.id != "row.mend"):
             command = self.get(offer.id)
-            if command is None or offer.why or not command.keys:
+            if command is None or not command.keys or (offer.why and not offer.greyed):
                 continue
-            hints.append(Hint(self.key(offer.id), offer.label or command.label))
+            label = offer.label or command.label
+            hints.append(Hint(self.key(offer.id), label, greyed=bool(offer.why)))
         return hints
 
     def help(self, tab: str = "", title: str = "", glyphs: Glyphs = UNICODE) -> list[HelpGroup]:
@@ -160,16 +161,18 @@ def _binding(command: Command) -> Binding:
 def _help_row(text: str, commands: Sequence[Command], glyphs: Glyphs) -> HelpRow:
     """Keys side by side: the first key of each command, then the second of each."""
     columns = [command.keys.split(",") for command in commands]
-    sets = [
-        ",".join(keys[at] for keys in columns if at < len(keys))
-        for at in range(max(len(keys) for keys in columns))
-    ]
-    if len(commands) == 5 and sets == ["1,2,3,4,5"]:
-        return HelpRow(("1 – 5" if not glyphs.ascii else "1 - 5",), text)
+    longest = max(len(keys) for keys in columns)
+    sets = [[keys[at] for keys in columns if at < len(keys)] for at in range(longest)]
+    if sets[0] == list("12345"):
+        return HelpRow(("1 - 5" if glyphs.ascii else "1 – 5",), text)
     if len(sets) == 1 or len(commands) == 1:
-        singles = [show_key(key, glyphs) for keys in sets for key in keys.split(",")]
-        return HelpRow(tuple(singles), text)
-    return HelpRow(tuple(show_key(keys, glyphs) for keys in sets), text)
+        return HelpRow(tuple(show_key(key, glyphs) for keys in sets for key in keys), text)
+    return HelpRow(tuple(show_key(",".join(_in_order(keys)), glyphs) for keys in sets), text)
+
+
+def _in_order(keys: list[str]) -> list[str]:
+    """`j k` and `h l` as they lie on the keyboard."""
+    return sorted(keys) if all(len(key) == 1 and key.islower() for key in keys) else keys
 
 
 def _checked_keymap(

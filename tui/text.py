@@ -42,10 +42,14 @@ Parts: TypeAlias = Sequence[Part]
 
 
 class Hint(NamedTuple):
-    """A key and what it does here: verb and object, at most three words."""
+    """A key and what it does here: verb and object, at most three words.
+
+    `greyed`: it would do so, but may not; the label says why.
+    """
 
     key: str
     label: str
+    greyed: bool = False
 
 
 Hints: TypeAlias = Sequence[Hint | tuple[str, str]]
@@ -318,10 +322,13 @@ def chop(text: str, cells: int) -> list[str]:
 
 
 def spread(left: Parts, right: Parts, cells: int, mark: str = CUT) -> list[Part]:
-    """Left and right aligned on one line of exactly `cells`; the left side is cut first."""
+    """Left and right aligned on one line of exactly `cells`; the left side is cut first.
+
+    Between them are two blanks at least.
+    """
     end = fit_parts(right, cells, mark)
     used = parts_width(end)
-    start = fit_parts(left, cells - used - (1 if end else 0), mark)
+    start = fit_parts(left, cells - used - (2 if end else 0), mark)
     return [*start, (" " * (cells - used - parts_width(start)), ""), *end]
 
 

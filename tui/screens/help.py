@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from tui.registry import HelpGroup, Registry
 from tui.signs import FRESH, SIGNS
-from tui.text import cut, pad
+from tui.text import Hint, cut, pad, width
 from tui.widgets.page import Page
 from tui.widgets.page_view import PageView
 from tui.widgets.sheet import Sheet
@@ -84,8 +84,7 @@ class HelpSheet(Sheet[None]):
         if rows:
             block.section(group.title)
         for row in rows:
-            keys = "  ".join(row.keys)
-            block.add((pad(keys, max(_KEYS, len(keys) + 1)), "key"), row.text)
+            block.add((pad(_shown(row.keys), _KEYS), "key"), row.text)
         return block
 
     def _signs(self, cells: int, page: Page) -> Page:
@@ -105,6 +104,12 @@ class HelpSheet(Sheet[None]):
     def _wanted(self, text: str) -> bool:
         return all(word in text.casefold() for word in self._find.value.casefold().split())
 
+    def hints(self) -> tuple[Sequence[Hint], Sequence[Hint]]:
+        """Say that there is more, where there is."""
+        hints, tail = super().hints()
+        more = [Hint("up,down", "scroll")] if self.scrolls else []
+        return [*hints, *more], tail
+
     def action_find(self) -> None:
         """Show the field."""
         self.add_class("-finding")
@@ -121,7 +126,7 @@ class HelpSheet(Sheet[None]):
 
     def action_scroll(self, by: int) -> None:
         """Scroll the page."""
-        self._body.scroll_relative(y=by, animate=False)
+        self.scroll_body(by)
 
     @on(Input.Changed)
     def _narrowed(self) -> None:
@@ -130,6 +135,14 @@ class HelpSheet(Sheet[None]):
     @on(Input.Submitted)
     def _submitted(self) -> None:
         self.set_focus(None)
+
+
+def _shown(keys: Sequence[str]) -> str:
+    """As many of the keys as fit before the words, the first one always."""
+    for gap in ("  ", " "):
+        if width(shown := gap.join(keys)) < _KEYS:
+            return shown
+    return keys[0]
 
 
 def balance(blocks: Sequence[Page], count: int) -> list[list[Page]]:

@@ -48,7 +48,8 @@ class CommandProvider(Provider):
         registry = host.registry
         commands = {command.id: command for command in registry.in_palette(host.tab[0])}
         ordered = [commands.pop(id) for id in offers if id in commands]
-        entries = [self._entry(command, offers) for command in (*ordered, *commands.values())]
+        ordered += sorted(commands.values(), key=_far)
+        entries = [self._entry(command, offers) for command in ordered]
         return sorted(entries, key=lambda entry: not entry.applies)
 
     def _entry(self, command: Command, offers: dict[str, Offer]) -> Entry:
@@ -98,8 +99,15 @@ class CommandProvider(Provider):
         return Content.assemble(head, " " * (act + 2 - head.cell_length), content(rest))
 
 
+def _far(command: Command) -> int:
+    """How far a command is from the selected row; tabs have the plainest keys, so they are last."""
+    if command.id.startswith("tab."):
+        return 4
+    return ("Here", "Lists", "Everywhere").index(command.group) if command.keys else 3
+
+
 def _key(key: str, glyphs: Glyphs) -> list[Part]:
-    return [blank(2), (pad(show_key(key, glyphs), 3), "key")] if key else [blank(5)]
+    return [blank(2), (pad(show_key(key, glyphs), 5), "key")] if key else [blank(7)]
 
 
 class Palette(CommandPalette):
@@ -111,7 +119,7 @@ class Palette(CommandPalette):
     Palette {
         background: $background 65%;
         align-horizontal: center;
-        &:nocolor, &:ansi { background: $background; }
+        &:ansi { background: $background; }
         & > #--container {
             visibility: visible;
             margin-top: 2;
@@ -152,8 +160,8 @@ class Palette(CommandPalette):
             color: $foreground;
             text-style: bold;
         }
-        & CommandList:nocolor > .option-list--option-highlighted,
-        & CommandList:ansi > .option-list--option-highlighted { text-style: bold reverse; }
+        &:nocolor CommandList > .option-list--option-highlighted { text-style: bold underline; }
+        &:ansi CommandList > .option-list--option-highlighted { text-style: bold underline; }
         & > .command-palette--highlight { color: $accent; text-style: bold underline; }
     }
     """

@@ -15,7 +15,8 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from tui.signs import glyphs_of
-from tui.text import Part, Parts, blank, clean, cut, parts_width
+from tui.text import Part, Parts, blank, clean, cut, parts_width, spread
+from tui.theme import is_plain
 from tui.widgets.line import Line, Places
 
 
@@ -36,7 +37,7 @@ class Field(Vertical):
         height: auto;
         & > Horizontal { height: 1; }
         & > Horizontal > .label { width: 13; color: $text-muted; }
-        & > Horizontal > .hint { width: auto; max-width: 16; padding-left: 1; color: $text-muted; }
+        & > Horizontal > .hint { width: 14; padding-left: 1; color: $text-muted; }
         & Input.-textual-compact {
             width: 1fr;
             background: $panel;
@@ -73,7 +74,7 @@ class Field(Vertical):
     ) -> None:
         super().__init__(id=id)
         self._label = Content(cut(f"{label} *" if required else label, 12))
-        self._hint = Content(cut(hint, 16))
+        self._hint = Content(cut(hint, 13))
         self.input = Input(
             clean(value),
             placeholder=Content(clean(placeholder)).plain,
@@ -89,8 +90,7 @@ class Field(Vertical):
         with Horizontal():
             yield Static(self._label, classes="label")
             yield self.input
-            if self._hint:
-                yield Static(self._hint, classes="hint")
+            yield Static(self._hint, classes="hint")
         yield self._fault
 
     @property
@@ -236,9 +236,12 @@ class Tick(Line, can_focus=True):
         self.set_reactive(Tick.ticked, ticked)
 
     def parts(self, cells: int) -> list[Part]:
-        """The box and the label."""
+        """The box and the label; reversed, it has one tone."""
         mark = self.glyphs.line("tick") if self.ticked else " "
-        return [("[", "muted"), (mark, "accent"), ("] ", "muted"), *self._said]
+        whole: list[Part] = [("[", "muted"), (mark, "accent"), ("] ", "muted"), *self._said]
+        if self.has_focus and is_plain(self):
+            whole = [("".join(text for text, _ in whole), "")]
+        return spread(whole, (), cells, self.glyphs.cut)
 
     def action_tick(self) -> None:
         """Tick it, or untick it."""

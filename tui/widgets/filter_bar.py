@@ -21,6 +21,7 @@ from tui.theme import content
 from tui.widgets.line import Line, Places
 
 _GAP = 3
+_FIELD = 18  # cells that slash, field and margin keep at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +65,27 @@ class ViewLine(Line):
         self._places: Places[str] = Places()
 
     def parts(self, cells: int) -> list[Part]:
-        """Note, then views."""
+        """Note, then views; where there is little room, fewer counts, then the open view only."""
+        here = [view for view in self.views if view.id == self.open]
+        for views, counted in ((self.views, self.views), (self.views, here), (here, here)):
+            parts = self._laid_out(views, counted)
+            if parts_width(parts) <= cells:
+                return parts
+        return self._laid_out(here, here)
+
+    def _laid_out(self, views: Sequence[View], counted: Sequence[View]) -> list[Part]:
         self._places.clear()
         out: list[Part] = list(self.note)
         at = parts_width(out)
-        for view in self.views:
+        for view in views:
             gap = _GAP if out else 0
-            shown = self._view_parts(view)
+            shown = self._view_parts(view, view in counted)
             at = self._places.add(at + gap, shown, view.id)
             out += [blank(gap), *shown]
         return out
 
-    def _view_parts(self, view: View) -> list[Part]:
-        count = self.counts.get(view.id)
+    def _view_parts(self, view: View, counted: bool) -> list[Part]:
+        count = self.counts.get(view.id) if counted else None
         tone: Tone = "strong" if view.id == self.open else "muted"
         return [(view.label, tone), ("" if count is None else f" {count}", "muted")]
 
@@ -93,8 +102,8 @@ class ViewLine(Line):
         return line
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """As wide as what it says."""
-        return parts_width(self.parts(0))
+        """As wide as what it says, with room for the field left."""
+        return parts_width(self.parts(container.width - _FIELD))
 
     def view_at(self, x: int) -> str | None:
         """The view that stands at a cell."""

@@ -43,7 +43,7 @@ class Line(Widget):
     """A widget of one line that draws `parts()`."""
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = "Line { height: 1; }"
+    DEFAULT_CSS = "Line { width: 1fr; height: 1; }"
 
     @property
     def glyphs(self) -> Glyphs:

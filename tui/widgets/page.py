@@ -48,10 +48,10 @@ def key_parts(
 ) -> list[Part]:
     """Keys and what they do, side by side."""
     parts: list[Part] = []
-    for key, label in hints:
+    for key, label, *greyed in hints:
         if parts:
             parts.append((" " * gap, ""))
-        parts.append((show_key(key, glyphs), "key"))
+        parts.append((show_key(key, glyphs), "muted" if any(greyed) else "key"))
         parts.append((f" {label}", "muted"))
     return parts
 

@@ -16,7 +16,7 @@ from textual.signal import Signal
 from textual.widgets import Button
 
 from tui.signs import glyphs_of
-from tui.text import Hint, Hints, clean
+from tui.text import Hint, clean
 from tui.widgets.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.page import Page
@@ -55,7 +55,7 @@ class Sheet(ModalScreen[T], Generic[T]):
             max-width: 100%;
             height: auto;
             max-height: 100%;
-            padding: 1 2 0 2;
+            padding: 1 0 0 2;
             background: $background;
             border: round $edge;
             border-title-color: $foreground;
@@ -68,32 +68,33 @@ class Sheet(ModalScreen[T], Generic[T]):
             height: auto;
             background: $background;
             scrollbar-size-vertical: 1;
+            scrollbar-gutter: stable;
         }
-        & > #box > KeyBar { margin-top: 1; padding: 0; }
-        &.-short > #box { padding: 0 1; }
-        &.-short > #box > KeyBar { margin-top: 0; background: $surface; }
+        & > #box > #body > * { margin-right: 1; }
+        & > #box > KeyBar { margin: 1 2 0 0; padding: 0; }
+        &.-short > #box { padding: 0 0 0 1; }
+        &.-short > #box > KeyBar { margin: 0 2 0 0; background: $surface; }
         &.-short > #box.full, &.-narrow > #box.full { width: 100%; height: 100%; }
         &.-short > #box.full > #body, &.-narrow > #box.full > #body { height: 1fr; }
         &.-ascii > #box { border: ascii $edge; }
-        &:nocolor, &:ansi { background: $background; }
+        &:ansi { background: $background; }
     }
     """
 
     def __init__(self, title: str = "", status: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._title, self._status = title, status
-        self._tail: Hints | None = None
-        self._box = Vertical(id="box", classes=f"{self.SIZE} {'full' if self.FULL else ''}")
-        self._body = VerticalScroll(id="body", can_focus=False)
-        self._keys = KeyBar(tail=())
+        self._sheet_title, self._sheet_status = title, status
+        self._sheet_box = Vertical(id="box", classes=f"{self.SIZE} {'full' if self.FULL else ''}")
+        self._sheet_body = VerticalScroll(id="body", can_focus=False)
+        self._sheet_keys = KeyBar(tail=())
 
     def compose(self) -> ComposeResult:
         """Box, body, key line."""
-        with self._box:
-            with self._body:
+        with self._sheet_box:
+            with self._sheet_body:
                 yield from self.body()
             yield from self.below()
-            yield self._keys
+            yield self._sheet_keys
 
     def body(self) -> ComposeResult:
         """What the sheet holds; it scrolls when it is higher than the screen."""
@@ -109,21 +110,30 @@ class Sheet(ModalScreen[T], Generic[T]):
     def on_mount(self) -> None:
         """Take the title and follow the keys."""
         self.set_class(glyphs_of(self).ascii, "-ascii")
-        self.set_title(self._title)
-        self.set_status(self._status)
+        self.set_title(self._sheet_title)
+        self.set_status(self._sheet_status)
         updated = cast("Signal[Any]", self.bindings_updated_signal)  # pyright: ignore[reportUnknownMemberType]
         updated.subscribe(self, self._keys_changed)
         self._keys_changed(self)
 
     def set_title(self, title: str) -> None:
         """What the sheet is about, in its upper border."""
-        self._title = title
-        self._box.border_title = Content(clean(title))
+        self._sheet_title = title
+        self._sheet_box.border_title = Content(clean(title))
 
     def set_status(self, status: str) -> None:
         """One fact, in its lower border."""
-        self._status = status
-        self._box.border_subtitle = Content(clean(status))
+        self._sheet_status = status
+        self._sheet_box.border_subtitle = Content(clean(status))
+
+    @property
+    def scrolls(self) -> bool:
+        """Whether the body is higher than its place."""
+        return self._sheet_body.max_scroll_y > 0
+
+    def scroll_body(self, by: int) -> None:
+        """Scroll the body by lines."""
+        self._sheet_body.scroll_relative(y=by, animate=False)
 
     def redraw(self) -> None:
         """Write every page of the body again."""
@@ -141,7 +151,7 @@ class Sheet(ModalScreen[T], Generic[T]):
         return [hint for hint in shown.values() if hint not in tail], tail
 
     def _keys_changed(self, _: Any) -> None:
-        self._keys.hints, self._keys.tail = self.hints()
+        self._sheet_keys.hints, self._sheet_keys.tail = self.hints()
 
     def action_close(self) -> None:
         """Close it; what it started goes on."""
@@ -151,8 +161,9 @@ class Sheet(ModalScreen[T], Generic[T]):
         """Keep the key line on the screen, however long the body is."""
         short = event.size.height < HEIGHTS[1][0]
         frame = 2 + (1 if short else 3)
-        below = sum(widget.outer_size.height for widget in self._box.children[1:-1])
-        self._body.styles.max_height = max(3, event.size.height - frame - below)
+        below = sum(widget.outer_size.height for widget in self._sheet_box.children[1:-1])
+        self._sheet_body.styles.max_height = max(3, event.size.height - frame - below)
+        self.call_after_refresh(self._keys_changed, self)
 
 
 class ButtonRow(Horizontal):
@@ -165,7 +176,7 @@ class ButtonRow(Horizontal):
     DEFAULT_CSS = """
     ButtonRow {
         height: 1;
-        margin-top: 1;
+        margin: 1 2 0 0;
         & > Button.-textual-compact {
             width: auto;
             min-width: 8;

@@ -30,12 +30,13 @@ class StatusLine(Line):
 
     def parts(self, cells: int) -> list[Part]:
         """Left: place and job; right: as many counts as leave the job readable."""
-        left = list(self.where if cells >= _WIDE else self.where[:1])
-        if self.job:
-            left += [blank(3), *self.job]
         counts = [count for count in self.counts if count[1]]
-        right = self._counted(counts)
-        # Words go before counts do: the sign and the figure say enough beside a job.
+        place = list(self.where if cells >= _WIDE else self.where[:1])
+        job = [blank(3), *self.job] if self.job else []
+        left, right = [*place, *job], self._counted(counts)
+        # Beside a job, home and account go first; then the words, as sign and figure say enough.
+        if parts_width(left) + parts_width(right) + 2 > cells:
+            left = [*place[:1], *job]
         if parts_width(left) + parts_width(right) + 2 > cells:
             right = self._counted(counts, words=False)
         return spread(left, right, cells, self.glyphs.cut)
