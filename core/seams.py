@@ -175,6 +175,22 @@ class BearerSource(Protocol):
         ...
 
 
+class AuthProbe(Protocol):
+    """The sign-in layer's answer to: does this server offer OAuth? It only ever reads."""
+
+    async def offers_oauth(self, url: str, headers: Mapping[str, str]) -> bool | None:
+        """None when it could not be decided. Takes 5 s at most; never raises.
+
+        Args:
+            headers: Sent along to the server's own origin. Answers are remembered for a while.
+        """
+        ...
+
+    def forget(self, url: str) -> None:
+        """The next question about `url` is to be asked anew."""
+        ...
+
+
 class Invalidations(Protocol):
     """What a change in one layer makes stale in the others."""
 

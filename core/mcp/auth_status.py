@@ -1,0 +1,61 @@
+"""How a server is authorised: the `authStatus` of the wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import CoreError
+from core.mcp.rows import AuthState
+from core.mcp.spec import Endpoint, ServerSpec
+from core.seams import AuthProbe, BearerSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthJudge:
+    """Decides by what is configured, then by what is stored, then by asking the server."""
+
+    probe: AuthProbe
+    bearer: BearerSource | None = None
+
+    async def state(self, spec: ServerSpec) -> AuthState:
+        """The state of one server; takes 5 s at most, never raises.
+
+        Source: observed in Codex 0.171.0: servers that are not usable and processes are
+        `unsupported`; a bearer variable counts even when it is not set; a headers helper, an
+        unreadable store and an undecided probe make it `unknown`.
+        """
+        target = spec.target
+        if not isinstance(target, Endpoint) or not spec.usable:
+            return AuthState()
+        if target.authorized:
+            if target.bearer_variable and not target.bearer:
+                return AuthState(
+                    status="bearerToken", reason=f"{target.bearer_variable} is not set"
+                )
+            return AuthState(status="bearerToken")
+        if not target.sign_in:
+            return AuthState()
+        stored = await self._stored(spec)
+        if stored == "unknown":
+            return AuthState(status="unknown", reason="the credentials cannot be read")
+        if stored == "oAuth":
+            return AuthState(status="oAuth")
+        if stored == "notLoggedIn":
+            return AuthState(status="notLoggedIn", reason="what is stored is of no use any more")
+        if target.helper:
+            return AuthState(status="unknown", reason="the headers helper may authorise")
+        return await self._asked(target)
+
+    async def _stored(self, spec: ServerSpec) -> str:
+        if self.bearer is None:
+            return "none"
+        try:
+            return await self.bearer.status(spec.name, spec.url)
+        except CoreError:
+            return "unknown"
+
+    async def _asked(self, target: Endpoint) -> AuthState:
+        offered = await self.probe.offers_oauth(target.url, target.headers)
+        if offered is None:
+            return AuthState(status="unknown", reason="the server did not say whether it needs one")
+        return AuthState(status="notLoggedIn" if offered else "unsupported")

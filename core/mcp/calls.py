@@ -1,0 +1,182 @@
+"""mcpServer/tool/call and mcpServer/resource/read, with the real one's words for each refusal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from anyio.abc import TaskGroup
+
+from core.errors import CoreError, InternalError, InvalidRequest, PeerError
+from core.mcp import shapes
+from core.mcp.client.session import HttpFailed, Session
+from core.mcp.connection import Connection
+from core.mcp.elicitation import Approvals
+from core.mcp.faults import StartFailed, request_failed
+from core.mcp.incoming import ServerSide
+from core.mcp.opening import Opened, Opening
+from core.mcp.runtime import McpRuntime
+from core.mcp.shapes import Malformed
+from core.mcp.spec import ServerSpec
+from core.protocol.mcp import (
+    McpServerResourceReadParams,
+    McpServerResourceReadResult,
+    McpServerToolCallParams,
+    McpServerToolCallResult,
+)
+
+HOSTED = "codex_apps"
+_TURN = "x-codex-turn-metadata"
+_UNEXPECTED = "Unexpected response type"
+
+
+async def call_tool(
+    params: McpServerToolCallParams, thread_id: str, runtime: McpRuntime
+) -> McpServerToolCallResult:
+    """Call a tool over the thread's connection, after waiting for a start that is under way.
+
+    Raises:
+        PeerError: The server's own error.
+        InternalError: Unknown server, filtered tool, failed start, timeout, lost connection …
+    """
+    connection = _connection(runtime, params.server, params.environment_id)
+    spec, subject = connection.spec, f"{params.server}/{params.tool}"
+    session = await _usable(connection, f"tool call failed for `{subject}`")
+    if not spec.allows(params.tool):
+        raise InternalError(f"tool '{params.tool}' is disabled for MCP server '{params.server}'")
+    prefix = f"tool call failed for `{subject}`"
+    arguments = _object(params.arguments, f"{prefix}: MCP tool arguments must be a JSON object")
+    meta = _object(params.meta, f"{prefix}: MCP tool request _meta must be a JSON object") or {}
+    sent: dict[str, Any] = {"name": params.tool}
+    if arguments is not None:
+        sent["arguments"] = arguments
+    try:
+        answer = await session.request(
+            "tools/call",
+            sent,
+            deadline=spec.tool_timeout,
+            meta={**meta, "threadId": thread_id},
+        )
+    except HttpFailed as failed:
+        if failed.reason.http_status == 401 and failed.reason.challenge:
+            return _sign_in_needed(failed.reason.challenge)
+        raise InternalError(f"{prefix}: {request_failed(failed)}") from None
+    except PeerError:
+        raise
+    except CoreError as error:
+        raise InternalError(f"{prefix}: {request_failed(error)}") from None
+    try:
+        return McpServerToolCallResult.model_validate(shapes.call_result(answer))
+    except Malformed:
+        raise InternalError(f"{prefix}: {_UNEXPECTED}") from None
+
+
+def _sign_in_needed(challenge: Sequence[str]) -> McpServerToolCallResult:
+    return McpServerToolCallResult.model_validate(
+        {
+            "content": [{"type": "text", "text": "Authentication required"}],
+            "isError": True,
+            "_meta": {"mcp/www_authenticate": list(challenge)},
+        }
+    )
+
+
+def check_read(params: McpServerResourceReadParams) -> None:
+    """What is refused before anything is looked up. Raises InvalidRequest."""
+    if params.origin_call_id is not None and params.thread_id is None:
+        raise InvalidRequest("originCallId requires threadId")
+    if params.target is not None and params.server != HOSTED:
+        raise InvalidRequest(
+            "target requires unscoped codex_apps, a connectorId, and a real linkId or null"
+        )
+    for key in ("threadId", _TURN):
+        if key in (params.meta or {}):
+            raise InvalidRequest(f"reserved resource read metadata key: {key}")
+
+
+async def read_in_thread(
+    params: McpServerResourceReadParams, runtime: McpRuntime
+) -> McpServerResourceReadResult:
+    """Read over the thread's connection. Raises as `call_tool` does."""
+    connection = _connection(runtime, params.server, params.environment_id)
+    session = await _usable(connection, _reading(params))
+    return await _read(params, session, connection.spec)
+
+
+async def read_alone(
+    params: McpServerResourceReadParams,
+    specs: Sequence[ServerSpec],
+    opening: Opening,
+    approvals: Approvals,
+) -> McpServerResourceReadResult:
+    """Read over a connection of its own. Raises as `call_tool` does."""
+    spec = next((spec for spec in specs if spec.name == params.server), None)
+    if spec is None or not spec.usable or not _scoped(spec, params.environment_id):
+        raise _unknown(params.server, params.environment_id)
+
+    async def body(opened: Opened, tasks: TaskGroup) -> McpServerResourceReadResult:
+        return await _read(params, opened.session, spec)
+
+    side = ServerSide(name=spec.name, environment_id=spec.environment_id, approvals=approvals)
+    try:
+        return await opening.run(spec, side, body)
+    except StartFailed as failed:
+        raise InternalError(f"failed to get client: {failed.message}") from None
+
+
+async def _read(
+    params: McpServerResourceReadParams, session: Session, spec: ServerSpec
+) -> McpServerResourceReadResult:
+    meta = dict(params.meta or {})
+    if params.connector_id is not None:
+        chosen = {"selected_connector_ids": [params.connector_id]}
+        meta[_TURN] = {"mcp_request_meta": chosen}
+    try:
+        answer = await session.request(
+            "resources/read", {"uri": params.uri}, deadline=spec.tool_timeout, meta=meta or None
+        )
+        return McpServerResourceReadResult(contents=shapes.read_result(answer))
+    except PeerError:
+        raise
+    except Malformed:
+        raise InternalError(f"{_reading(params)}: {_UNEXPECTED}") from None
+    except CoreError as error:
+        raise InternalError(f"{_reading(params)}: {request_failed(error)}") from None
+
+
+def _reading(params: McpServerResourceReadParams) -> str:
+    return f"resources/read failed for `{params.server}` ({params.uri})"
+
+
+def _connection(runtime: McpRuntime, name: str, environment_id: str | None) -> Connection:
+    connection = runtime.connection(name)
+    if connection is None or not _scoped(connection.spec, environment_id):
+        raise _unknown(name, environment_id)
+    return connection
+
+
+def _scoped(spec: ServerSpec, environment_id: str | None) -> bool:
+    return environment_id is None or environment_id == spec.environment_id
+
+
+def _unknown(name: str, environment_id: str | None) -> InternalError:
+    scope = f" (environment {environment_id})" if environment_id is not None else ""
+    return InternalError(f"unknown MCP server '{name}{scope}'")
+
+
+async def _usable(connection: Connection, prefix: str) -> Session:
+    try:
+        return await connection.usable()
+    except StartFailed as failed:
+        raise InternalError(f"failed to get client: {failed.message}") from None
+    except CoreError as error:
+        raise InternalError(f"{prefix}: {request_failed(error)}") from None
+
+
+def _object(value: Any, said: str) -> dict[str, Any] | None:
+    """A JSON object or nothing. Raises InternalError."""
+    if value is None or isinstance(value, dict):
+        return cast("dict[str, Any] | None", value)
+    shown = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    raise InternalError(f"{said}, got {shown}")
