@@ -20,8 +20,10 @@ from tui.following import Connect, FollowingApp
 from tui.panes.activity import ActivityPane
 from tui.panes.list_pane import ListPane
 from tui.registry import NameHit
+from tui.screens.palette import Palette
 from tui.signs import UNICODE, Glyphs
 from tui.store import Changed
+from tui.text import Hint
 from tui.theme import DEFAULT, register_themes, theme_defaults
 from tui.views import summary
 from tui.views.activity import ActivityView
@@ -56,8 +58,8 @@ class JackfieldApp(FollowingApp):
     CSS_PATH: ClassVar = ["styles/app.tcss"]
     CSS = "ContentSwitcher { height: 1fr; }"
     BINDINGS: ClassVar = [*REGISTRY.bindings()]
-    HORIZONTAL_BREAKPOINTS: ClassVar = WIDTHS
-    VERTICAL_BREAKPOINTS: ClassVar = HEIGHTS
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
 
     def __init__(
         self,
@@ -136,6 +138,12 @@ class JackfieldApp(FollowingApp):
         return main.query_one(f"#{main.query_one(TabBar).active}", ListPane)
 
     @property
+    def tab(self) -> tuple[str, str]:
+        """Id and title of the open tab."""
+        tab = self.pane.view.TAB
+        return tab, TITLES[tab]
+
+    @property
     def narrow(self) -> bool:
         """There is no room for details beside the list."""
         return self.screen_stack[0].has_class("-narrow")
@@ -154,7 +162,10 @@ class JackfieldApp(FollowingApp):
 
     def show_keys(self) -> None:
         """The keys that do something now."""
-        self.screen_stack[0].query_one(KeyBar).hints = self.registry.key_line(self.offers())
+        hints = self.registry.key_line(self.offers())
+        if self.pane.filter.typing:
+            hints = [Hint("enter", "to the list"), Hint("escape", "out of the filter")]
+        self.screen_stack[0].query_one(KeyBar).hints = hints
 
     @on(ListPane.DetailsWanted)
     def _details_wanted(self, message: ListPane.DetailsWanted) -> None:
@@ -183,6 +194,10 @@ class JackfieldApp(FollowingApp):
     def open_dialog(self, dialog: Any) -> None:
         """Run a dialog beside the screen; it pushes sheets and waits for them."""
         self.run_worker(dialog, group="dialogs")
+
+    def action_command_palette(self) -> None:
+        """Every command, by name."""
+        self.push_screen(Palette())
 
     def offers(self) -> Sequence[Offer]:
         """What applies now, most wanted first."""

@@ -111,8 +111,9 @@ async def pump(
 
 
 def _reason(error: Exception) -> str:
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
+    if isinstance(error, ExceptionGroup):
+        group: ExceptionGroup[Exception] = error  # pyright: ignore[reportUnknownVariableType]
+        return _reason(group.exceptions[0])
     return error.message if isinstance(error, CoreError) else type(error).__name__
 
 

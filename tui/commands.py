@@ -46,12 +46,14 @@ class Offer:
         label: This row's own words, `sign in again` for `row.mend`; "" = the command's label.
         why: Why it does not apply; "" = it does. The palette mutes it and says so.
         about: The thing it would act on, or a fact about it, for the palette.
+        greyed: Although it does not apply, the key line shows it, muted with its label.
     """
 
     id: str
     label: str = ""
     why: str = ""
     about: str = ""
+    greyed: bool = False
 
 
 def _command(id: str, keys: str, label: str, tooltip: str, **more: Any) -> Command:

@@ -55,9 +55,12 @@ _DEEDS: dict[str, str] = {
 }
 
 
+_IN_SHEETS = ("form.next", "form.close")
+
+
 def _has_meaning(command: Command) -> bool:
     """It does something here; lists, sheets and fields bind their own keys themselves."""
-    return command.id in _DEEDS or command.action.startswith(("list_", "form_"))
+    return command.id in (*_DEEDS, *_IN_SHEETS) or command.action.startswith("list_")
 
 
 # Commands without a deed have no key, no line in the help and none in the palette.
@@ -82,7 +85,9 @@ class Deeds:
         """Do it, or say why not."""
         offer = self.offer(id)
         if offer is not None and offer.why:
-            toast(self._app, f"{offer.label or id}: {offer.why}")
+            command = self._app.registry.get(id)
+            named = offer.label or (command.label if command else id)
+            toast(self._app, offer.why if offer.greyed else f"{named}: {offer.why}")
             return
         if deed := _DEEDS.get(id):
             name, _, argument = deed.partition(" ")

@@ -9,6 +9,7 @@ from tui.screens.consent import ConsentSheet
 from tui.screens.details import DetailSheet
 from tui.screens.errors import ErrorsSheet
 from tui.screens.first_start import FirstStartSheet
+from tui.screens.help import HelpSheet
 from tui.widgets.confirm import Choice, Confirm
 from tui.widgets.toast import toast
 
@@ -104,6 +105,4 @@ async def leave(app: JackfieldApp) -> None:
 
 async def show_help(app: JackfieldApp) -> None:
     """The keys of the open tab and the signs."""
-    from tui.screens.help import HelpSheet
-
-    await app.push_screen_wait(HelpSheet(app.pane.view.TAB))
+    await app.push_screen_wait(HelpSheet(app.registry, app.tab))

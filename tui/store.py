@@ -9,10 +9,8 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
-
-import msgspec
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from core.protocol.events import (
     ConsentRequested,
@@ -48,9 +46,8 @@ from core.protocol.rows import (
     ThreadRow,
     ToolRow,
 )
+from tui.tables import Refresh, Source, Table
 
-RowT = TypeVar("RowT", bound=Row)
-Mark = Literal["", "cached", "new", "changed"]
 Changed = Literal[
     "marketplaces",
     "plugins",
@@ -70,172 +67,7 @@ Changed = Literal[
 ACTIVITY_KEPT = 5_000
 # A burst of row changes above this is told by the refresh's own summary only.
 ROWS_TOLD_ONE_BY_ONE = 20
-# Domains in which a row that turns up by itself is worth a mark: someone else edited a file.
-MARK_NEW: frozenset[Domain] = frozenset({"marketplaces", "plugins", "servers"})
 TELL_ROWS: frozenset[Domain] = frozenset({"apps"})
-
-
-@dataclass
-class Source:
-    """One awaited source of a refresh."""
-
-    name: str
-    done: int = 0
-    total: int | None = None
-    note: str = ""
-    failed: str = ""
-
-
-@dataclass
-class Refresh:
-    """A list that is being read anew.
-
-    Attributes:
-        since: When we heard of it, seconds since the epoch.
-    """
-
-    id: str
-    domain: Domain
-    forced: bool
-    since: float
-    sources: dict[str, Source] = field(default_factory=dict[str, Source])
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How the last refresh of a list ended."""
-
-    at: float
-    forced: bool
-    finished: RefreshFinished
-    failures: tuple[RefreshFailed, ...] = ()
-
-
-@dataclass
-class Table(Generic[RowT]):
-    """One domain as it stands.
-
-    Attributes:
-        rows: By id, in list order.
-        version: Rises with every change of `rows`; never falls, unlike `revision`.
-        loaded: Its rows have been read once in this session; until then events are held.
-        unread: Why its rows could not be read, or "".
-        settled: A final list has been here; what is new after that is news.
-        marks: Freshness of single rows, besides what `Row.cached` says.
-    """
-
-    domain: Domain
-    rows: dict[str, RowT] = field(default_factory=dict[str, RowT])
-    revision: int = 0
-    version: int = 0
-    phase: Phase = "cached"
-    refreshed_at: float = 0.0
-    loaded: bool = False
-    unread: str = ""
-    settled: bool = False
-    refreshes: dict[str, Refresh] = field(default_factory=dict[str, Refresh])
-    failures: list[RefreshFailed] = field(default_factory=list[RefreshFailed])
-    outcome: Outcome | None = None
-    marks: dict[str, Mark] = field(default_factory=dict[str, Mark])
-    held: list[StateChanged] = field(default_factory=list[StateChanged])
-
-    @property
-    def refresh(self) -> Refresh | None:
-        """The running refresh that people care for: the forced one, else the newest."""
-        running = list(self.refreshes.values())
-        forced = [refresh for refresh in running if refresh.forced]
-        return (forced or running or [None])[-1]
-
-    @property
-    def waiting(self) -> bool:
-        """No row can be shown yet and more may come."""
-        return not self.rows and (not self.loaded or self.refresh is not None or self.revision == 0)
-
-    def mark(self, key: str) -> Mark:
-        """How fresh the row is; "" when it is confirmed and no news."""
-        if told := self.marks.get(key):
-            return told
-        row = self.rows.get(key)
-        return "cached" if row is not None and row.cached else ""
-
-    def load(self, rows: Iterable[RowT], *, revision: int, phase: Phase, at: float) -> None:
-        """Take a whole list as read; then what was held and is newer."""
-        self.rows = {row.id: row for row in rows}
-        self.revision, self.phase, self.refreshed_at = revision, phase, at
-        self.version += 1
-        self.loaded, self.unread = True, ""
-        self.settled = self.settled or (phase == "final" and revision > 0)
-        self.marks = {key: mark for key, mark in self.marks.items() if key in self.rows}
-        held, self.held = self.held, []
-        for event in held:
-            self.change(event, at)
-
-    def change(self, event: StateChanged, at: float) -> bool:
-        """Take a difference; False when it is held back, or is not newer than what is here."""
-        if not self.loaded:
-            self.held.append(event)
-            return False
-        if event.revision <= self.revision:
-            return False
-        self.revision, self.phase = event.revision, event.phase
-        self.version += 1
-        for row in event.upserted:
-            self._upsert(row)
-        if event.phase == "final":
-            for key in event.removed:
-                self.rows.pop(key, None)
-                self.marks.pop(key, None)
-            self.refreshed_at = at
-            self.settled = True
-        if event.order is not None:
-            self._reorder(event.order)
-        return True
-
-    def _upsert(self, row: RowT) -> None:
-        old = self.rows.get(row.id)
-        self.rows[row.id] = row
-        refresh = self.refresh
-        forced = refresh is not None and refresh.forced
-        if old is None:
-            if forced or (self.settled and self.domain in MARK_NEW):
-                self.marks[row.id] = "new"
-        elif not forced:
-            return
-        elif row.cached:
-            self.marks.setdefault(row.id, "cached")
-        elif _same_but_for_cache(old, row):
-            if self.marks.get(row.id) == "cached":
-                del self.marks[row.id]
-        elif self.marks.get(row.id) != "new":
-            self.marks[row.id] = "changed"
-
-    def _reorder(self, order: tuple[str, ...]) -> None:
-        rows = {key: self.rows[key] for key in order if key in self.rows}
-        for key, row in self.rows.items():
-            rows.setdefault(key, row)
-        self.rows = rows
-
-    def start(self, refresh: Refresh) -> None:
-        """A refresh began; a forced one makes every row unconfirmed."""
-        self.refreshes[refresh.id] = refresh
-        self.failures = []
-        if refresh.forced:
-            self.marks = dict.fromkeys(self.rows, "cached")
-
-    def finish(self, event: RefreshFinished, at: float) -> None:
-        """A refresh ended; news stays marked until the next key, doubt does not."""
-        refresh = self.refreshes.pop(event.id, None)
-        forced = refresh is not None and refresh.forced
-        self.outcome = Outcome(at, forced, event, tuple(self.failures))
-        if self.refresh is None:
-            self.marks = {key: mark for key, mark in self.marks.items() if mark != "cached"}
-
-    def settle(self) -> bool:
-        """Forget what was news; True when there was some. Only between refreshes."""
-        if self.refresh is not None or not self.marks:
-            return False
-        self.marks = {}
-        return True
 
 
 @dataclass(frozen=True)
@@ -280,10 +112,6 @@ class Fault:
     count: int = 1
     domain: str = ""
     subject: str = ""
-
-
-def _same_but_for_cache(old: Row, new: Row) -> bool:
-    return old == new or msgspec.structs.replace(old, cached=new.cached) == new
 
 
 def _happening(event: Event | RowSeen) -> tuple[str, float, str]:
@@ -398,7 +226,9 @@ class ViewStore:
 
     def settle_marks(self) -> set[Changed]:
         """The person has seen what is new: forget it, except while a refresh runs."""
-        return {domain for domain in DOMAINS if self.table(domain).settle()}
+        changed: set[Changed] = set()
+        changed.update(domain for domain in DOMAINS if self.table(domain).settle())
+        return changed
 
     def _state(self, event: StateChanged) -> set[Changed]:
         table = self.table(event.domain)
@@ -408,7 +238,8 @@ class ViewStore:
         tell = event.domain in TELL_ROWS and table.refresh is not None
         if tell and len(event.upserted) <= ROWS_TOLD_ONE_BY_ONE:
             for row in event.upserted:
-                if (what := table.marks.get(row.id)) in ("new", "changed"):
+                what = table.marks.get(row.id)
+                if what == "new" or what == "changed":
                     seen = RowSeen(event.domain, row.id, row.name, what)
                     changed |= self._remember(seen, self.now())
         return changed
@@ -451,7 +282,9 @@ class ViewStore:
                 return set()
             case ConsentRequested(count=count):
                 self.consent = count
-                return {"consent"} | self._remember(event, at)
+                changed = self._remember(event, at)
+                changed.add("consent")
+                return changed
             case OperationProgress():
                 return self._operation(event, at)
             case ServerHappened():
@@ -482,7 +315,8 @@ class ViewStore:
         changed = self._remember(event, at, fold=key)
         if event.state != "running":
             self._ongoing.pop(key, None)
-        return {"operations"} | changed
+        changed.add("operations")
+        return changed
 
     def _server(self, event: ServerHappened, at: float) -> set[Changed]:
         key = ("stderr", event.name)

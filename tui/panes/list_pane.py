@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
@@ -268,6 +268,11 @@ class ListPane(Horizontal):
         """What `space` would turn on or off."""
         key = self.selected
         return self.view.switch_target(key) if key is not None else None
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        self.post_message(self.Selected(self))
 
     # ── the filter ──
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tui.store import Refresh, Source
+from tui.tables import Refresh, Source
 from tui.views.base import ListView
 from tui.views.search import nearest
 from tui.views.times import moment, span

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 
 from core.protocol.jackfield import ConsentItem
 from tui.signs import SignName
@@ -24,7 +25,7 @@ WAITS = frozenset({"new", "changed"})
 INDENT = 4
 
 
-class ConsentSheet(Sheet[dict[str, bool]]):
+class ConsentSheet(Sheet[dict[str, bool] | None]):
     """Asks once for all that is new or changed. Answers item id → yes or no; None = not now.
 
     What was agreed to before stands last and ticked; what was declined is not ticked.
@@ -35,6 +36,8 @@ class ConsentSheet(Sheet[dict[str, bool]]):
         Binding("space", "tick", "tick one", id="row.switch"),
         Binding("up,k", "app.focus_previous", "the one before", show=False),
         Binding("down,j", "app.focus_next", "the next", show=False),
+        Binding("pageup", "page(-1)", "one page up", show=False),
+        Binding("pagedown", "page(1)", "one page down", show=False),
         Binding("escape", "close", "cancel, nothing starts", id="form.close"),
     ]
     DEFAULT_CSS = """
@@ -70,13 +73,11 @@ class ConsentSheet(Sheet[dict[str, bool]]):
 
     def _program(self, page: Page, item: ConsentItem) -> None:
         place = self._place
-        if item.kind == "http":
-            page.exact(item.url, indent=INDENT)
+        starts = item.url if item.kind == "http" else shlex.join(item.command)
+        if item.was:
+            _change(page, "\n".join(item.was), starts)
         else:
-            page.exact(shlex.join(item.command), indent=INDENT)
-        for line in item.was:
-            page.add(" " * INDENT, ("was  ", "muted"))
-            page.exact(line, "muted", indent=INDENT + 2)
+            page.exact(starts, indent=INDENT)
         sign, said = _status(item)
         page.add(" " * INDENT, page.glyphs.part(sign), (said, "muted"))
         facts = [f"runs in {place.path(item.cwd)}"] if item.cwd else []
@@ -88,6 +89,11 @@ class ConsentSheet(Sheet[dict[str, bool]]):
             facts.append(f"brought by {item.plugin_id}")
         for fact in facts:
             page.text(fact, "muted", indent=INDENT)
+
+    def action_page(self, by: int) -> None:
+        """Scroll through long commands."""
+        body = self.query_one("#body")
+        body.scroll_relative(y=by * max(1, body.size.height - 1), animate=False)
 
     def action_tick(self) -> None:
         """Tick the program that the cursor is on."""
@@ -103,6 +109,13 @@ class ConsentSheet(Sheet[dict[str, bool]]):
         """What is ticked, by item."""
         ticks = list(self.query(Tick))
         return {item.id: tick.ticked for item, tick in zip(self._items, ticks, strict=True)}
+
+
+def _change(page: Page, was: str, becomes: str) -> None:
+    """What it was and what it is now, indented; nothing of it is cut."""
+    inner = Page(page.width - INDENT, page.glyphs)
+    inner.change(was, becomes)
+    page.lines += [Content.assemble(" " * INDENT, line) for line in inner.lines]
 
 
 def _label(item: ConsentItem) -> list[Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,6 +11,7 @@ from textual.signal import Signal
 
 from tui.panes.list_pane import ListPane
 from tui.store import Changed
+from tui.text import Hint
 from tui.widgets.page import Page
 from tui.widgets.page_view import PageView
 from tui.widgets.sheet import Sheet
@@ -23,7 +25,7 @@ TITLES = {
 }
 
 
-class DetailSheet(Sheet[str]):
+class DetailSheet(Sheet[str | None]):
     """The same text as the details pane, kept true while it is open.
 
     Answers with the id of the command that was asked for, or None.
@@ -58,6 +60,20 @@ class DetailSheet(Sheet[str]):
     def _store_changed(self, changed: set[Changed]) -> None:
         if changed & {*self._pane.view.DOMAINS, "details"}:
             self.redraw()
+
+    def hints(self) -> tuple[Sequence[Hint], Sequence[Hint]]:
+        """The row's own words for the keys."""
+        shown, tail = super().hints()
+        labels = {
+            self._key_of(offer.id): offer.label
+            for offer in self._pane.view.offers(self._key)
+            if offer.label
+        }
+        return [Hint(hint.key, labels.get(hint.key, hint.label)) for hint in shown], tail
+
+    def _key_of(self, id: str) -> str:
+        bound = (b for b in self.BINDINGS if isinstance(b, Binding) and b.id == id)
+        return next((binding.key for binding in bound), "")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what applies to the row is shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from textual import on
@@ -9,17 +10,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
-from tui.signs import SignName
 from tui.store import Changed, ViewStore
-from tui.text import Part
+from tui.text import Hint
+from tui.theme import app_of
 from tui.views.base import Place
 from tui.views.faults import FaultLine, fault_lines
 from tui.widgets.columns import Column
-from tui.widgets.notice import empty
+from tui.widgets.page import Page
 from tui.widgets.page_view import PageView
 from tui.widgets.row_list import RowList
 from tui.widgets.row_view import RowView
 from tui.widgets.sheet import Sheet
+from tui.widgets.toast import toast
+
+SAID = 6  # lines for the selected fault
 
 
 class Target(NamedTuple):
@@ -29,20 +33,24 @@ class Target(NamedTuple):
     subject: str
 
 
-class ErrorsSheet(Sheet[Target]):
-    """Two lines each: who and what, then the words. `enter` goes to the row."""
+class ErrorsSheet(Sheet[Target | None]):
+    """Faults one per line, the selected one whole below. `enter` goes to its row."""
 
     SIZE = "large"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "go", "go to the row", id="row.details"),
         Binding("c", "copy", "copy", id="row.copy"),
         Binding("escape", "close", "close", id="form.close"),
     ]
-    DEFAULT_CSS = "ErrorsSheet RowList { height: auto; max-height: 100%; min-height: 4; }"
+    DEFAULT_CSS = """
+    ErrorsSheet {
+        & RowList { height: auto; max-height: 18; }
+        & #said { height: 7; background: $surface; padding: 0 2 0 3; margin-top: 1; }
+    }
+    """
     COLUMNS = (
         Column("time", "Time", 8),
-        Column("about", "", 16, grow=1, most=28),
-        Column("what", "", 24, grow=4, spill=True),
+        Column("about", "About", 16, grow=1, most=28),
+        Column("what", "What", 20, grow=4, spill=True),
         Column("times", "", 9, keep=2, right=True),
     )
 
@@ -50,52 +58,67 @@ class ErrorsSheet(Sheet[Target]):
         super().__init__("Errors", "newest first")
         self._store, self._place, self._changes = store, place, changes
         self._lines: dict[str, FaultLine] = {}
+        self._rows = RowList(self.COLUMNS)
+        self._said = PageView(self._write, id="said")
 
     def body(self) -> ComposeResult:
-        yield RowList(self.COLUMNS)
-        yield PageView(empty("No error", "Nothing has failed, and every file could be read."))
+        """The list, and the whole of the selected one."""
+        yield self._rows
+        yield self._said
 
     def on_mount(self) -> None:
+        """Follow the store."""
         super().on_mount()
         self._changes.subscribe(self, self._fill)
         self._fill(set())
-        self.query_one(RowList).focus()
+        self._rows.focus()
 
     def _fill(self, changed: set[Changed]) -> None:
-        lines = fault_lines(self._store, self._place)
-        self._lines = {line.key: line for line in lines}
-        ids = [part for line in lines for part in (line.key, f"{line.key}\0words")]
-        rows = self.query_one(RowList)
-        rows.set_rows(ids, self._row)
-        rows.styles.height = max(1, len(ids))
-        rows.display = bool(ids)
-        self.query_one(PageView).display = not ids
+        self._lines = {line.key: line for line in fault_lines(self._store, self._place)}
+        self._rows.set_rows(list(self._lines), self._row)
+        self._rows.styles.height = max(1, len(self._lines))
+        self._rows.display = bool(self._lines)
+        self._said.redraw()
 
-    def _row(self, id: str) -> RowView:
-        key, _, words = id.partition("\0")
+    def _row(self, key: str) -> RowView:
         line = self._lines[key]
-        if words:
-            said: list[Part] = [("  ", ""), (line.words, "muted")]
-            return RowView("none", {"time": "", "about": "", "what": said})
-        sign: SignName = line.sign
         times = f"{line.count} times" if line.count > 1 else ""
         return RowView(
-            sign,
+            line.sign,
             {
                 "time": [(line.time, "muted")],
-                "about": [(line.about, "strong")],
-                "what": line.what,
+                "about": line.about,
+                "what": [(f"{line.what}  ", ""), (line.words, "muted")],
                 "times": [(times, "muted")] if times else [],
             },
         )
 
     def _selected(self) -> FaultLine | None:
-        id = self.query_one(RowList).cursor_id
-        return self._lines.get(id.partition("\0")[0]) if id else None
+        return self._lines.get(self._rows.cursor_id or "")
+
+    def _write(self, page: Page) -> None:
+        line = self._selected()
+        if line is None:
+            page.title("No error")
+            page.text("Nothing has failed, and every file could be read.")
+            return
+        page.both([(line.about, "strong"), (f"  {line.what}", "")], [(line.time, "muted")])
+        page.text(line.words, limit=SAID)
+
+    def hints(self) -> tuple[Sequence[Hint], Sequence[Hint]]:
+        """`enter` is bound by the list."""
+        shown, tail = super().hints()
+        line = self._selected()
+        go = [Hint("enter", "go to the row")] if line and line.subject else []
+        return [*go, *(shown if line else [])], tail
+
+    @on(RowList.Highlighted)
+    def _highlighted(self) -> None:
+        self._said.redraw()
+        self.refresh_bindings()
 
     @on(RowList.Activated)
-    def action_go(self) -> None:
-        """Close, and put the cursor on the row."""
+    def _go(self) -> None:
         line = self._selected()
         if line is not None and line.subject:
             self.dismiss(Target(line.domain, line.subject))
@@ -103,4 +126,6 @@ class ErrorsSheet(Sheet[Target]):
     def action_copy(self) -> None:
         """Copy what was said."""
         if line := self._selected():
-            self.app.copy_to_clipboard(f"{line.time} {line.about}: {line.what}: {line.words}")
+            app = app_of(self)
+            app.copy_to_clipboard(f"{line.time} {line.about}: {line.what}: {line.words}")
+            toast(app, "Copied: the error")

@@ -15,7 +15,7 @@ from tui.widgets.page import Page
 from tui.widgets.sheet import ButtonRow, Sheet
 
 
-class FirstStartSheet(Sheet[str]):
+class FirstStartSheet(Sheet[str | None]):
     """Answers with `review` when the programs shall be looked through, else None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -12,8 +12,9 @@ from core.protocol.facts import Evidence, Problem
 from core.protocol.rows import Domain, Row
 from tui.commands import Offer
 from tui.signs import UNICODE, Glyphs, SignName, state_parts
-from tui.store import Mark, ViewStore
+from tui.store import ViewStore
 from tui.switching import SwitchTarget
+from tui.tables import Mark
 from tui.text import Part, Parts, pad
 from tui.views.search import Hit, Searchable, search
 from tui.widgets.columns import Column
@@ -21,7 +22,7 @@ from tui.widgets.filter_bar import View
 from tui.widgets.page import LABEL, Page
 from tui.widgets.row_view import RowView
 
-READ_ONLY = "started read-only: nothing is written"
+READ_ONLY = "Nothing is written: it was started read-only"
 POLICY_LAYERS = frozenset({"requirements", "cloud"})
 
 # Values that a detail request brought, by row id; free JSON of the core.
@@ -240,8 +241,10 @@ class ListView(ABC):
 
 
 def switch_offer(place: Place, label: str, *, why: str = "") -> Offer:
-    """`space`, with the reason where it cannot be used."""
-    return Offer("row.switch", label, why=why or place.read_only)
+    """`space`, with the reason where it cannot be used; greyed where nothing may be written."""
+    if place.read_only and not why:
+        return Offer("row.switch", f"{label} (read-only)", why=place.read_only, greyed=True)
+    return Offer("row.switch", label, why=why)
 
 
 def write_fact(page: Page, label: str, state: State) -> None:

@@ -16,10 +16,7 @@ def items_of(value: object) -> list[JsonObject]:
     if not isinstance(value, list):
         return []
     entries = cast("list[object]", value)
-    return [
-        object_of(entry) if isinstance(entry, Mapping) else {"name": str(entry)}
-        for entry in entries
-    ]
+    return [object_of(entry) or {"name": str(entry)} for entry in entries]
 
 
 def object_of(value: object) -> JsonObject:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.protocol.facts import Problem
+from core.protocol.rows import DOMAINS
 from tui.signs import SignName
 from tui.store import Fault, ViewStore
 from tui.views.base import Place
@@ -36,7 +37,7 @@ def fault_lines(store: ViewStore, place: Place) -> list[FaultLine]:
         row.problem for row in store.problems.rows.values() if row.problem.severity != "note"
     ]
     problems.sort(key=lambda problem: problem.severity != "error")
-    return [*happened, *(_in_file(problem, place) for problem in problems)][:SHOWN]
+    return [*happened, *(_in_file(problem, store, place) for problem in problems)][:SHOWN]
 
 
 def _happened(fault: Fault, store: ViewStore, place: Place) -> FaultLine:
@@ -55,13 +56,21 @@ def _happened(fault: Fault, store: ViewStore, place: Place) -> FaultLine:
     )
 
 
-def _in_file(problem: Problem, place: Place) -> FaultLine:
+def _name(problem: Problem, store: ViewStore) -> str:
+    """The row's name where there is such a row, else what the core calls it."""
+    if problem.subject is None or problem.domain not in DOMAINS:
+        return problem.subject or problem.domain
+    row = store.table(problem.domain).rows.get(problem.subject)
+    return str(getattr(row, "name", "")) or problem.subject
+
+
+def _in_file(problem: Problem, store: ViewStore, place: Place) -> FaultLine:
     said = "; Codex ".join(part for part in (problem.message, problem.codex) if part)
     return FaultLine(
         key=f"problem:{problem.id}",
         sign=_SIGNS.get(problem.severity, "problem"),
         time="",
-        about=problem.subject or problem.domain,
+        about=_name(problem, store),
         what=place.short(problem.evidence) or problem.rule,
         words=f"{said}; {problem.hint}" if problem.hint else said,
         domain=problem.domain,

@@ -127,16 +127,18 @@ def summary(event: RefreshFinished) -> str:
     """`3 new, 2 changed, 1 gone`, `nothing changed`."""
     counts = ((event.added, "new"), (event.changed, "changed"), (event.removed, "gone"))
     said = ", ".join(f"{count} {word}" for count, word in counts if count)
-    if not said:
-        said = "nothing changed"
-    return f"{said}; the earlier list is kept" if event.kept_previous else said
+    if event.outcome == "failed":
+        return "the earlier list is kept" if event.kept_previous else "nothing came"
+    return said or "nothing changed"
 
 
 def finished_toast(noun: str, event: RefreshFinished) -> str:
     """`Apps refetched: 3 new, 2 changed, 1 gone, 4.2 s`."""
     if event.outcome == "cancelled":
         return f"{noun}: refetch cancelled"
-    word = "refetched" if event.outcome == "ok" else f"refetched {event.outcome}"
+    if event.outcome == "failed":
+        return f"{noun}: refetch failed; {summary(event)}, {span(event.seconds)}"
+    word = "refetched" if event.outcome == "ok" else "refetched in part"
     return f"{noun} {word}: {summary(event)}, {span(event.seconds)}"
 
 

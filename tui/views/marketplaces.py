@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from core.protocol.events import OperationProgress
-from core.protocol.facts import Problem
 from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row
 from tui.commands import Offer
-from tui.signs import UNICODE, Glyphs, SignName, bar_parts
+from tui.signs import UNICODE, Glyphs, bar_parts
 from tui.store import ViewStore
 from tui.switching import SwitchTarget
-from tui.text import Part
+from tui.text import Part, blank
 from tui.views.base import (
     Cached,
     Listing,
@@ -25,6 +24,15 @@ from tui.views.base import (
     switch_offer,
 )
 from tui.views.marketplace_pages import market_page, plugin_page
+from tui.views.plugin_states import (
+    PROBLEM_STATES,
+    brings,
+    first_problem,
+    is_faulty,
+    market_state,
+    plugin_state,
+    says_more,
+)
 from tui.views.times import age
 from tui.widgets.columns import Column
 from tui.widgets.filter_bar import View
@@ -32,79 +40,7 @@ from tui.widgets.page import Page
 from tui.widgets.row_view import RowView
 
 LEFT_OVER = "group:left-over"
-PROBLEM_STATES = frozenset({"skipped", "empty", "broken", "notInstalled", "leftOver"})
 BAR = 16  # cells
-PRESENT = frozenset({"listed", "empty"})
-
-_STATES: dict[str, tuple[SignName, str]] = {
-    "enabled": ("works", "enabled"),
-    "disabled": ("off", "disabled"),
-    "available": ("none", "available"),
-    "notInstalled": ("failed", "missing"),
-    "update": ("update", "update"),
-    "skipped": ("problem", "skipped"),
-    "empty": ("problem", "empty"),
-    "broken": ("failed", "unreadable"),
-    "blocked": ("policy", "blocked"),
-    "notOffered": ("policy", "not offered"),
-    "leftOver": ("leftover", "left over"),
-}
-_REASONS = {
-    "notInstalled": "enabled, but no copy is installed",
-    "skipped": "by Codex",
-    "empty": "nothing Codex can use",
-    "blocked": "by policy",
-    "notOffered": "by its marketplace",
-}
-
-
-def plugin_state(row: PluginRow, operation: OperationProgress | None = None) -> State:
-    """Sign, word and reason of a plugin."""
-    if operation is not None:
-        share = "" if operation.share is None else f"{operation.share:.0%}"
-        return State("busy", operation.verb, share or operation.note)
-    sign, word = _STATES.get(row.state, ("unknown", str(row.state)))
-    if row.state == "update":
-        return _update_state(row)
-    reason = row.reason or _REASONS.get(row.state, "")
-    return State(sign, word, reason or row.version or row.offered or "")
-
-
-def _update_state(row: PluginRow) -> State:
-    if row.offered and row.offered != row.version:
-        return State("update", "update", row.reason or f"{row.version or '?'} → {row.offered}")
-    return State("update", "changed", row.reason or f"still {row.version or 'unversioned'}")
-
-
-def market_state(row: MarketplaceRow) -> State:
-    """Sign, word and reason of a marketplace."""
-    said = row.problems[0].message if row.problems else ""
-    match row.listed:
-        case "listed":
-            return State("works", "listed")
-        case "empty":
-            return State("problem", "empty", said or "lists no plugin")
-        case "off":
-            return State("policy", "off", said or "plugins are turned off")
-        case "missing":
-            return State("failed", "missing", said or "not found")
-        case "reserved":
-            return State("failed", "reserved", said or "its name is reserved")
-        case _:
-            return State("failed", "unreadable", said or "cannot be read")
-
-
-def brings(row: PluginRow) -> str:
-    """`3 skills, 1 hook`; "" when it was not looked at or brings nothing."""
-    if row.brings is None:
-        return ""
-    counts = (
-        (row.brings.skills, "skill"),
-        (row.brings.hooks, "hook"),
-        (row.brings.servers, "server"),
-        (row.brings.apps, "app"),
-    )
-    return ", ".join(plural(count, word) for count, word in counts if count)
 
 
 @dataclass
@@ -174,7 +110,7 @@ class MarketplacesView(ListView):
             index.groups[LEFT_OVER] = left
         for group in index.groups.values():
             group.sort(key=self._sort_key)
-        index.problems |= {f"group:{key}" for key, row in markets.items() if _faulty(row)}
+        index.problems |= {f"group:{key}" for key, row in markets.items() if is_faulty(row)}
         return index
 
     def _sort_key(self, key: str) -> tuple[str, str]:
@@ -290,8 +226,9 @@ class MarketplacesView(ListView):
     def _state_cell(self, state: State, operation: OperationProgress | None) -> list[Part]:
         if operation is None or operation.share is None:
             return state.parts()
-        bar = bar_parts(self.glyphs, operation.share, BAR)
-        return [(f"{state.word:<11}", "accent"), (f"{operation.share:.0%} ", ""), *bar]
+        word: Part = (f"{state.word:<11}", "accent")
+        share: Part = (f"{operation.share:.0%} ", "")
+        return [word, share, *bar_parts(self.glyphs, operation.share, BAR)]
 
     def _group(self, key: str) -> RowView:
         count = len(self.index.groups.get(key, ()))
@@ -302,12 +239,13 @@ class MarketplacesView(ListView):
             return RowView("leftover", {"name": left}, note=note)
         state = market_state(row)
         name: list[Part] = [(row.name, "strong")]
-        if _says_more(row.display_name, row.name):
+        if says_more(row.display_name, row.name):
             name.append((f" {row.display_name}", "muted"))
         if state.sign == "failed":
-            name += [("  ", ""), self.glyphs.part(state.sign), (state.reason, "")]
+            why: Part = (state.reason, "")
+            name += [blank(2), self.glyphs.part(state.sign), why]
             return RowView(state.sign, {"name": name}, fresh=self.mark("marketplaces", row.id))
-        where = self.place.path(row.origin or row.root)
+        where = self.place.path(row.origin or row.root).removeprefix("https://")
         name.append((f"  {where}{f' {row.ref}' if row.ref else ''}", "muted"))
         note = [(f"{count}  ", "muted"), *self._age(row, state)]
         return RowView(
@@ -402,7 +340,7 @@ class MarketplacesView(ListView):
         row = self.plugin(key)
         common = [Offer("row.details")]
         if row is None:
-            return [Offer("list.refresh"), *common]
+            return common
         match row.state:
             case "enabled" | "update" | "notInstalled":
                 switch = switch_offer(self.place, "disable")
@@ -425,16 +363,3 @@ class MarketplacesView(ListView):
             f"{self.place.path(self.place.config_file) or 'The configuration'} names none, "
             "and this project has none."
         )
-
-
-def _faulty(row: MarketplaceRow) -> bool:
-    return row.listed not in PRESENT | {"off"} or row.listed == "empty"
-
-
-def _says_more(display_name: str, name: str) -> bool:
-    return bool(display_name) and display_name.casefold().replace(" ", "-") != name.casefold()
-
-
-def first_problem(problems: Iterable[Problem]) -> Problem | None:
-    """The first that is not just a note."""
-    return next((problem for problem in problems if problem.severity != "note"), None)

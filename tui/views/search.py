@@ -63,16 +63,18 @@ def search(query: str, rows: Iterable[Searchable[T]]) -> list[tuple[T, Hit]]:
 
 
 def nearest(query: str, names: Sequence[str]) -> str:
-    """The name that shares most pairs of letters with the query, or ""."""
+    """The name that shares most pairs of letters with the query, whole or by word, or ""."""
     wanted = _pairs(query.casefold())
     if not wanted:
         return ""
-    best, score = "", 0.3
+    best, score = "", 0.35
     for name in names:
-        pairs = _pairs(name.casefold())
-        shared = 2 * len(wanted & pairs) / (len(wanted) + len(pairs) or 1)
-        if shared > score:
-            best, score = name, shared
+        folded = name.casefold()
+        for part in (folded, *_WORDS.findall(folded)):
+            pairs = _pairs(part)
+            shared = 2 * len(wanted & pairs) / (len(wanted) + len(pairs))
+            if shared > score:
+                best, score = name, shared
     return best
 
 

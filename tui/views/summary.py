@@ -6,7 +6,8 @@ import os
 
 from core.protocol.rows import AccountRow
 from tui.signs import Glyphs, SignName
-from tui.store import Fault, Refresh, ViewStore
+from tui.store import Fault, ViewStore
+from tui.tables import Refresh
 from tui.text import Part
 from tui.views.base import Place
 from tui.views.servers import server_state

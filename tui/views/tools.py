@@ -49,23 +49,20 @@ def tool_facts(
     tool: ToolRow, server: ServerRow | None, app: InstalledRow | None, now: float, place: Place
 ) -> ToolFacts:
     """The facts of a tool; `server` or `app` is its owner's row, in the owner's own layer."""
+    enabled = _enabled(tool, app)
     if tool.source == "app":
         found = State("works", "snapshot", "in the committed snapshot")
         connected = State("none", "snapshot", "a snapshot says nothing of connections")
-    else:
-        found = State("works", clock(tool.seen_at)[:5] if tool.seen_at else "yes", "tools/list")
-        connected = _connected(server, now, place)
-    enabled = _enabled(tool, app)
-    return ToolFacts(found, enabled, connected, _callable(tool, enabled, connected))
-
-
-def _connected(server: ServerRow | None, now: float, place: Place) -> State:
+        return ToolFacts(found, enabled, connected, _callable(tool, enabled))
+    found = State("works", clock(tool.seen_at)[:5] if tool.seen_at else "yes", "tools/list")
     if server is None:
-        return State("unknown", "not known", "its server is not listed")
+        connected = State("unknown", "not known", "its server is not listed")
+        return ToolFacts(found, enabled, connected, _callable(tool, enabled, connected))
     state = server_state(server, now, place)
     if server.status == "connected":
-        return State("works", "yes")
-    return State(state.sign, "no", f"{state.word} {state.reason}".strip())
+        return ToolFacts(found, enabled, State("works", "yes"), _callable(tool, enabled))
+    connected = State(state.sign, "no", f"{state.word} {state.reason}".strip())
+    return ToolFacts(found, enabled, connected, _callable(tool, enabled, state))
 
 
 def _enabled(tool: ToolRow, app: InstalledRow | None) -> State:
@@ -76,22 +73,19 @@ def _enabled(tool: ToolRow, app: InstalledRow | None) -> State:
     return State("works", "on")
 
 
-def _callable(tool: ToolRow, enabled: State, connected: State) -> State:
-    if tool.callable and connected.sign in ("works", "none"):
+def _callable(tool: ToolRow, enabled: State, stop: State | None = None) -> State:
+    """Whether the model may call it; `stop` is what its server is in while it is not connected."""
+    if tool.callable and stop is None:
         return State("works", "yes")
     if enabled.sign != "works":
-        return State(
-            enabled.sign, enabled.word, enabled.reason if tool.filtered else enabled.reason
-        )
-    if connected.sign not in ("works", "none"):
-        word = connected.reason.partition(" ")[0] or "no"
-        return State(connected.sign, word, connected.reason.partition(" ")[2])
+        return enabled
+    if stop is not None:
+        return stop
     if not tool.visible:
         return State("none", "hidden", "the server keeps it from the model")
-    reason = tool.reason
-    if any(word in reason.casefold() for word in _POLICY_WORDS):
-        return State("policy", "blocked", reason)
-    return State("problem", "unusable", reason)
+    if any(word in tool.reason.casefold() for word in _POLICY_WORDS):
+        return State("policy", "blocked", tool.reason)
+    return State("problem", "unusable", tool.reason)
 
 
 class ToolsView(ListView):
