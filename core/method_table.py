@@ -7,10 +7,29 @@ from typing import TYPE_CHECKING, Any
 from core.methods import Method
 
 if TYPE_CHECKING:
-    from core.protocol import account, app_info, apps, base, initialize, jackfield, mcp, threads
+    from core.protocol import (
+        account,
+        app_info,
+        apps,
+        base,
+        hooks,
+        initialize,
+        jackfield,
+        marketplaces,
+        mcp,
+        plugin_params,
+        plugins,
+        skill_params,
+        skills,
+        threads,
+    )
 
 _NO_PARAMS = "core.protocol.base:NoParams"
 _EMPTY = "core.protocol.base:Empty"
+_ASKED = "core.protocol.plugin_params:"
+_TOLD = "core.protocol.plugins:"
+_MARKET = "core.protocol.marketplaces:"
+_SKILL_ASKED = "core.protocol.skill_params:"
 _OURS = "core.protocol.jackfield:"
 _NOTHING = _OURS + "NoParams"
 _DONE = _OURS + "Done"
@@ -19,6 +38,93 @@ INITIALIZE: Method[initialize.InitializeParams, initialize.InitializeResponse] =
     "initialize",
     "core.protocol.initialize:InitializeParams",
     "core.protocol.initialize:InitializeResponse",
+)
+
+# --- plugins ---
+
+PLUGIN_LIST: Method[plugin_params.PluginListParams, plugins.PluginListResult] = Method(
+    "plugin/list", _ASKED + "PluginListParams", _TOLD + "PluginListResult"
+)
+PLUGIN_INSTALLED: Method[plugin_params.PluginInstalledParams, plugins.PluginInstalledResult] = (
+    Method("plugin/installed", _ASKED + "PluginInstalledParams", _TOLD + "PluginInstalledResult")
+)
+PLUGIN_READ: Method[plugin_params.PluginReadParams, plugins.PluginReadResult] = Method(
+    "plugin/read", _ASKED + "PluginReadParams", _TOLD + "PluginReadResult"
+)
+PLUGIN_INSTALL: Method[plugin_params.PluginInstallParams, plugins.PluginInstallResult] = Method(
+    "plugin/install", _ASKED + "PluginInstallParams", _TOLD + "PluginInstallResult"
+)
+PLUGIN_UNINSTALL: Method[plugin_params.PluginUninstallParams, plugins.PluginUninstallResult] = (
+    Method("plugin/uninstall", _ASKED + "PluginUninstallParams", _TOLD + "PluginUninstallResult")
+)
+PLUGIN_SEARCH: Method[plugin_params.PluginSearchParams, plugins.PluginSearchResult] = Method(
+    "plugin/search", _ASKED + "PluginSearchParams", _TOLD + "PluginSearchResult", experimental=True
+)
+PLUGIN_RECONCILE: Method[plugin_params.PluginReconcileParams, plugins.PluginReconcileResult] = (
+    Method("plugin/reconcile", _ASKED + "PluginReconcileParams", _TOLD + "PluginReconcileResult")
+)
+PLUGIN_SKILL_READ: Method[plugin_params.PluginSkillReadParams, plugins.PluginSkillReadResult] = (
+    Method("plugin/skill/read", _ASKED + "PluginSkillReadParams", _TOLD + "PluginSkillReadResult")
+)
+PLUGIN_SHARE_SAVE: Method[plugin_params.PluginShareSaveParams, plugins.PluginShareSaveResult] = (
+    Method("plugin/share/save", _ASKED + "PluginShareSaveParams", _TOLD + "PluginShareSaveResult")
+)
+PLUGIN_SHARE_UPDATE_TARGETS: Method[
+    plugin_params.PluginShareUpdateTargetsParams, plugins.PluginShareUpdateTargetsResult
+] = Method(
+    "plugin/share/updateTargets",
+    _ASKED + "PluginShareUpdateTargetsParams",
+    _TOLD + "PluginShareUpdateTargetsResult",
+)
+PLUGIN_SHARE_LIST: Method[plugin_params.PluginShareListParams, plugins.PluginShareListResult] = (
+    Method("plugin/share/list", _ASKED + "PluginShareListParams", _TOLD + "PluginShareListResult")
+)
+PLUGIN_SHARE_CHECKOUT: Method[
+    plugin_params.PluginShareCheckoutParams, plugins.PluginShareCheckoutResult
+] = Method(
+    "plugin/share/checkout",
+    _ASKED + "PluginShareCheckoutParams",
+    _TOLD + "PluginShareCheckoutResult",
+)
+PLUGIN_SHARE_DELETE: Method[
+    plugin_params.PluginShareDeleteParams, plugins.PluginShareDeleteResult
+] = Method(
+    "plugin/share/delete", _ASKED + "PluginShareDeleteParams", _TOLD + "PluginShareDeleteResult"
+)
+MARKETPLACE_ADD: Method[marketplaces.MarketplaceAddParams, marketplaces.MarketplaceAddResult] = (
+    Method("marketplace/add", _MARKET + "MarketplaceAddParams", _MARKET + "MarketplaceAddResult")
+)
+MARKETPLACE_REMOVE: Method[
+    marketplaces.MarketplaceRemoveParams, marketplaces.MarketplaceRemoveResult
+] = Method(
+    "marketplace/remove", _MARKET + "MarketplaceRemoveParams", _MARKET + "MarketplaceRemoveResult"
+)
+MARKETPLACE_UPGRADE: Method[
+    marketplaces.MarketplaceUpgradeParams, marketplaces.MarketplaceUpgradeResult
+] = Method(
+    "marketplace/upgrade",
+    _MARKET + "MarketplaceUpgradeParams",
+    _MARKET + "MarketplaceUpgradeResult",
+)
+SKILLS_LIST: Method[skill_params.SkillsListParams, skills.SkillsListResult] = Method(
+    "skills/list", _SKILL_ASKED + "SkillsListParams", "core.protocol.skills:" + "SkillsListResult"
+)
+SKILLS_CONFIG_WRITE: Method[
+    skill_params.SkillsConfigWriteParams, skills.SkillsConfigWriteResult
+] = Method(
+    "skills/config/write",
+    _SKILL_ASKED + "SkillsConfigWriteParams",
+    "core.protocol.skills:" + "SkillsConfigWriteResult",
+)
+SKILLS_EXTRA_ROOTS_SET: Method[
+    skill_params.SkillsExtraRootsSetParams, skills.SkillsExtraRootsSetResult
+] = Method(
+    "skills/extraRoots/set",
+    _SKILL_ASKED + "SkillsExtraRootsSetParams",
+    "core.protocol.skills:" + "SkillsExtraRootsSetResult",
+)
+HOOKS_LIST: Method[skill_params.HooksListParams, hooks.HooksListResult] = Method(
+    "hooks/list", _SKILL_ASKED + "HooksListParams", "core.protocol.hooks:" + "HooksListResult"
 )
 
 # --- threads ---

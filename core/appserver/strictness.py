@@ -28,7 +28,13 @@ _ALWAYS = frozenset(
         "plugin/read",
         "plugin/reconcile",
         "plugin/search",
+        "plugin/share/checkout",
+        "plugin/share/delete",
+        "plugin/share/list",
+        "plugin/share/save",
+        "plugin/share/updateTargets",
         "plugin/skill/read",
+        "plugin/uninstall",
     }
 )
 _WITHOUT_THREAD = frozenset({"app/installed", "mcpServer/oauth/login", "mcpServer/resource/read"})
@@ -87,6 +93,8 @@ def _refusal(method: str, params: Any) -> tuple[int, str] | None:
     if method == "mcpServerStatus/list":
         live = thread is not None and params.server_name is not None
         return None if live else (INTERNAL, RELOAD)
+    if method == "plugin/uninstall" and "@" in params.plugin_id:
+        return None  # one of this machine: what it writes, it reads itself
     if method in _ALWAYS or (method in _WITHOUT_THREAD and thread is None):
         return INTERNAL, RELOAD
     return None

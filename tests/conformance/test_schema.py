@@ -35,7 +35,7 @@ class Schema:
         name = request["properties"]["params"]["$ref"].rsplit("/", 1)[1]
         definition = self.definitions[name]
         required = definition.get("required", [])
-        return {member: member in required for member in definition["properties"]}
+        return {member: member in required for member in definition.get("properties", ())}
 
 
 def printed(folder: Path, *options: str) -> Schema:

@@ -215,30 +215,18 @@ async def test_errors_are_told_with_code_message_and_data():
         assert await told(RELOAD) == {"code": 5, "message": "no data"}
 
 
-async def test_an_experimental_method_needs_the_capability(monkeypatch: pytest.MonkeyPatch):
-    from core.methods import Method
-
-    monkeypatch.setitem(
-        __import__("core.method_table").method_table.METHODS,
-        "plugin/search",
-        Method(
-            "plugin/search",
-            "core.protocol.jackfield:IdParams",
-            "core.protocol.base:Empty",
-            experimental=True,
-        ),
-    )
-    for capable in (False, True):
-        async with served({"plugin/search": answering({})}) as client:
-            await client.initialize(experimentalApi=capable)
-            unfit = await client.call("plugin/search", {})
-            assert unfit["error"]["message"] == "Invalid request: missing field `id`"
-            answer = await client.call("plugin/search", {"id": "x"})
-            if capable:
-                assert answer["result"] == {}
-            else:
-                words = "plugin/search requires experimentalApi capability"
-                assert answer["error"] == {"code": -32600, "message": words}
+@pytest.mark.parametrize("capable", [False, True])
+async def test_an_experimental_method_needs_the_capability(capable: bool):
+    async with served({"plugin/search": answering({})}) as client:
+        await client.initialize(experimentalApi=capable)
+        unfit = await client.call("plugin/search", {})
+        assert unfit["error"]["message"] == "Invalid request: missing field `searchTerm`"
+        answer = await client.call("plugin/search", {"searchTerm": "x"})
+        if capable:
+            assert answer["result"] == {}
+        else:
+            words = "plugin/search requires experimentalApi capability"
+            assert answer["error"] == {"code": -32600, "message": words}
 
 
 async def test_handlers_learn_who_asks():

@@ -73,6 +73,11 @@ async def test_what_does_not_read_it_strictly_goes_on(method: str):
     assert await told(method) is None
 
 
+async def test_a_local_plugin_is_uninstalled_by_what_reads_the_file_itself():
+    assert await told("plugin/uninstall", params(plugin_id="p@m")) is None
+    assert await told("plugin/uninstall", params(plugin_id="remote-id")) == RELOAD
+
+
 async def test_a_thread_that_lives_needs_no_file():
     in_thread = params(thread_id="t")
     for method in ("app/installed", "mcpServer/resource/read", "mcpServer/oauth/login"):
