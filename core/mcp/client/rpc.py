@@ -268,7 +268,7 @@ class Rpc:
         number = _object(params.get("_meta")).get(SUBSCRIPTION_ID)
         for call in self._calls.values():
             mine = (token is not None and call.token == token) or call.id == number
-            if mine and call.on_notice is not None:
+            if mine and call.on_notice is not None and not call.settled.is_set():
                 return call.on_notice
         return None
 

@@ -26,6 +26,19 @@ one that may be better, or None. May raise CoreError, which fails the request.""
 Redirects = Literal["same-origin", "same-origin-anonymous", "none"]
 
 MESSAGE_LIMIT = 64 << 20
+# Configuration cannot speak for the protocol or for HTTP itself.
+_NOT_CONFIGURABLE = frozenset(
+    {
+        "connection",
+        "content-length",
+        "last-event-id",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "transfer-encoding",
+    }
+)
 _MOST_REDIRECTS = 5
 _SEND_TIMEOUT = 30.0
 _CONNECT_TIMEOUT = 15.0
@@ -75,7 +88,13 @@ class Wire:
         if url.userinfo:
             self._fixed["authorization"] = _basic(url)
         try:
-            self._fixed.update(dict(target.headers))
+            self._fixed.update(
+                {
+                    name: value
+                    for name, value in target.headers.items()
+                    if name.lower() not in _NOT_CONFIGURABLE
+                }
+            )
         except UnicodeError:
             raise SessionClosed(_invalid("A header is not valid", self.host)) from None
         self._rejected: str | None = None
