@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from core.protocol.facts import Evidence
 
@@ -83,3 +83,13 @@ class Unavailable(CoreError):
     """The other side lacks this method or cannot offer it now; `message` says why."""
 
     code = INVALID_REQUEST
+
+
+def core_error_in(error: BaseException) -> CoreError | None:
+    """The first of our errors in what was raised, out of groups of tasks too; None without one."""
+    if isinstance(error, CoreError):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        return next((found for one in inner if (found := core_error_in(one)) is not None), None)
+    return None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import msgspec
 
@@ -14,7 +14,7 @@ from core.appserver.order import Lanes
 from core.appserver.outgoing import Outgoing
 from core.appserver.params import NotJson, parse_params
 from core.appserver.questions import Questions
-from core.errors import CoreError, InternalError, InvalidRequest
+from core.errors import CoreError, InternalError, InvalidRequest, core_error_in
 from core.method_table import INITIALIZE, METHODS
 from core.methods import Method
 from core.protocol.initialize import ConfigWarning, InitializeParams
@@ -187,16 +187,7 @@ class _AfterAnswer:
 
 def _told(method: str, error: Exception) -> CoreError:
     """What the client is told of a failure, one out of a group of tasks included."""
-    for one in _singly(error):
-        if isinstance(one, CoreError):
-            return one
+    if (known := core_error_in(error)) is not None:
+        return known
     logger.error("%s failed", method, exc_info=error)
     return InternalError("internal error")
-
-
-def _singly(error: Exception) -> Iterator[Exception]:
-    if isinstance(error, ExceptionGroup):
-        for inner in cast("ExceptionGroup[Exception]", error).exceptions:
-            yield from _singly(inner)
-    else:
-        yield error

@@ -1,0 +1,3 @@
+"""Which Jackfield this is."""
+
+VERSION = "0.1.0"
