@@ -1,0 +1,388 @@
+"""Plugin manifests: where they lie, what they say, and why one cannot be used.
+
+All rules as observed in Codex 0.171.0. A broken manifest hides those that come after it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any, cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from core.plugins import json_fast
+from core.plugins.json_fast import member
+from core.plugins.json_shape import ANY, TEXT, Items, Maybe, Record, read_exactly
+from core.plugins.json_text import JsonFault
+from core.plugins.layout import (
+    AGENT_PLUGINS_FILE,
+    BOM,
+    CLASSIC_MANIFESTS,
+    os_reason,
+    read_file,
+)
+from core.plugins.text import collapse, trim
+from core.protocol.plugins import PluginInterface
+
+PROMPT_LIMIT = 512
+PROMPTS_KEPT = 3
+
+MANIFEST = Record(
+    "RawPluginManifest",
+    {
+        "name": TEXT,
+        "version": Maybe(TEXT),
+        "description": Maybe(TEXT),
+        "keywords": Items(TEXT),
+        "skills": ANY,
+        "mcpServers": ANY,
+        "apps": Maybe(TEXT),
+        "hooks": ANY,
+        "interface": Maybe(
+            Record(
+                "RawPluginManifestInterface",
+                {
+                    "displayName": Maybe(TEXT),
+                    "shortDescription": Maybe(TEXT),
+                    "longDescription": Maybe(TEXT),
+                    "developerName": Maybe(TEXT),
+                    "category": Maybe(TEXT),
+                    "capabilities": Items(TEXT),
+                    "websiteUrl": Maybe(TEXT),
+                    "privacyPolicyUrl": Maybe(TEXT),
+                    "termsOfServiceUrl": Maybe(TEXT),
+                    "defaultPrompt": ANY,
+                    "brandColor": Maybe(TEXT),
+                    "composerIcon": Maybe(TEXT),
+                    "logo": Maybe(TEXT),
+                    "logoDark": Maybe(TEXT),
+                    "screenshots": Items(TEXT),
+                },
+                aliases={
+                    "websiteURL": "websiteUrl",
+                    "privacyPolicyURL": "privacyPolicyUrl",
+                    "termsOfServiceURL": "termsOfServiceUrl",
+                },
+            )
+        ),
+        "extensions": ANY,
+    },
+)
+"""What the real reader wants of a classic manifest; the array form follows this order."""
+
+
+class _RawInterface(msgspec.Struct, rename="camel"):
+    display_name: str | None = None
+    short_description: str | None = None
+    long_description: str | None = None
+    developer_name: str | None = None
+    category: str | None = None
+    capabilities: tuple[str, ...] = ()
+    website_url: str | None | UnsetType = UNSET
+    privacy_policy_url: str | None | UnsetType = UNSET
+    terms_of_service_url: str | None | UnsetType = UNSET
+    website_upper: str | None | UnsetType = msgspec.field(default=UNSET, name="websiteURL")
+    privacy_upper: str | None | UnsetType = msgspec.field(default=UNSET, name="privacyPolicyURL")
+    terms_upper: str | None | UnsetType = msgspec.field(default=UNSET, name="termsOfServiceURL")
+    default_prompt: Any = None
+    brand_color: str | None = None
+    composer_icon: str | None = None
+    logo: str | None = None
+    logo_dark: str | None = None
+    screenshots: tuple[str, ...] = ()
+
+
+class _RawManifest(msgspec.Struct):
+    name: str = ""
+    version: str | None = None
+    description: str | None = None
+    keywords: tuple[str, ...] = ()
+    skills: Any = None
+    mcp_servers: Any = msgspec.field(default=None, name="mcpServers")
+    apps: str | None = None
+    hooks: Any = None
+    interface: _RawInterface | None = None
+    extensions: Any = None
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a plugin says of itself.
+
+    Attributes:
+        path: Its file; "" for the members of a marketplace entry that stand in for one.
+        root: Directory of the plugin, or "" when it is not here.
+        format: `codex`, `claude`, `cursor`, `agent-plugins`, `entry`.
+        name: As written, else the directory's name.
+        skills, mcp_servers, hooks: As written; their shapes are judged where they are used.
+        onboarding_skill: Path of a SKILL.md, as written.
+    """
+
+    path: str
+    root: str
+    format: str
+    name: str
+    version: str | None = None
+    description: str | None = None
+    keywords: tuple[str, ...] = ()
+    interface: PluginInterface | None = None
+    skills: Any = None
+    mcp_servers: Any = None
+    apps: str | None = None
+    hooks: Any = None
+    onboarding_skill: str | None = None
+
+    @property
+    def agent_plugins(self) -> bool:
+        """Whether it is of the Agent Plugins format, whose parts lie in fixed places."""
+        return self.format == "agent-plugins"
+
+
+class ManifestFault(msgspec.Struct, frozen=True):
+    """Why a manifest cannot be used.
+
+    Attributes:
+        rule: `read`, `symlink`, `encoding`, `json`, `type`, `schema`.
+        message: What is wrong, without a final stop.
+        line, column: 1-based, column in bytes; 0 when there is no place.
+    """
+
+    path: str
+    rule: str
+    message: str
+    line: int = 0
+    column: int = 0
+
+
+def find_manifest(root: str) -> tuple[str, str] | ManifestFault | None:
+    """Path and format of the manifest that counts below `root`, or None when there is none."""
+    path = f"{root}/{AGENT_PLUGINS_FILE}"
+    kind = _kind(path)
+    if kind == "file":
+        if is_agent_plugins(path):
+            return path, "agent-plugins"
+    elif kind:
+        return _not_a_file(path, kind)
+    for directory, format in CLASSIC_MANIFESTS:
+        folder = f"{root}/{directory}"
+        kind = _kind(folder)
+        if not kind:
+            continue
+        path = f"{folder}/plugin.json"
+        if kind != "directory":
+            return _not_a_file(path, kind)
+        kind = _kind(path)
+        if kind == "file":
+            return path, format
+        if kind:
+            return _not_a_file(path, kind)
+    return None
+
+
+def _kind(path: str) -> str:
+    """`file`, `directory`, `symlink`, another word, or "" when nothing is there."""
+    try:
+        mode = os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return ""
+    except OSError as error:
+        return os_reason(error)
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "directory"
+    return "symlink" if stat.S_ISLNK(mode) else "special file"
+
+
+def _not_a_file(path: str, kind: str) -> ManifestFault:
+    if kind == "symlink":
+        return ManifestFault(path, "symlink", "it is reached through a symlink")
+    if kind in ("file", "directory", "special file"):
+        return ManifestFault(path, "read", "it is no regular file in a directory")
+    return ManifestFault(path, "read", kind)
+
+
+AGENT_SCHEMAS = "https://agent-plugins.org/schemas/"
+
+
+def is_agent_plugins(path: str) -> bool:
+    """Whether a root `plugin.json` claims the Agent Plugins format."""
+    try:
+        data = read_file(path)
+    except OSError:
+        return False
+    if AGENT_SCHEMAS.encode() not in data.replace(b"\\/", b"/"):
+        return False
+    value = json_fast.decode(data)
+    if value is json_fast.SUSPECT:
+        try:
+            value = read_exactly(data, ANY)
+        except (JsonFault, UnicodeDecodeError):
+            return False
+    schema = member(value, "$schema")
+    return isinstance(schema, str) and schema.startswith(AGENT_SCHEMAS)
+
+
+def read_manifest(root: str) -> Manifest | ManifestFault | None:
+    """The manifest that counts below `root`; None when there is none."""
+    found = find_manifest(root)
+    if found is None or isinstance(found, ManifestFault):
+        return found
+    path, format = found
+    if format == "agent-plugins":
+        from core.plugins.agent_plugins import read_agent_manifest
+
+        return read_agent_manifest(path, root)
+    return read_classic(path, root, format)
+
+
+def read_classic(path: str, root: str, format: str) -> Manifest | ManifestFault:
+    """A manifest of the classic schema."""
+    try:
+        data = read_file(path)
+    except OSError as error:
+        return ManifestFault(path, "read", os_reason(error))
+    value = json_fast.decode(data)
+    raw = None if value is json_fast.SUSPECT else _convert(value)
+    if raw is None:
+        exact = _exactly(data, path)
+        if isinstance(exact, ManifestFault):
+            return exact
+        raw = _convert(exact)
+    if raw is None:
+        return ManifestFault(path, "type", "a member has the wrong type")
+    return _manifest(raw, path, root, format)
+
+
+def _exactly(data: bytes, path: str) -> Any:
+    if fault := text_fault(data, path):
+        return fault
+    try:
+        return read_exactly(data, MANIFEST)
+    except JsonFault as fault:
+        rule = "type" if fault.reason.startswith(_MEANING) else "json"
+        return ManifestFault(path, rule, fault.reason, fault.line, fault.column)
+
+
+_MEANING = ("invalid type", "duplicate field", "missing field", "invalid length")
+
+
+def text_fault(data: bytes, path: str) -> ManifestFault | None:
+    """What is wrong with the encoding."""
+    if data.startswith(BOM):
+        return ManifestFault(path, "encoding", "it begins with a byte order mark", 1, 1)
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return ManifestFault(path, "encoding", "it is not UTF-8", line)
+    return None
+
+
+def _convert(value: Any) -> _RawManifest | None:
+    if not isinstance(value, dict):
+        return None
+    try:
+        raw = msgspec.convert(value, _RawManifest)
+    except msgspec.ValidationError:
+        return None
+    shown = raw.interface
+    if shown is None or (
+        (shown.website_url is UNSET or shown.website_upper is UNSET)
+        and (shown.privacy_policy_url is UNSET or shown.privacy_upper is UNSET)
+        and (shown.terms_of_service_url is UNSET or shown.terms_upper is UNSET)
+    ):
+        return raw
+    return None
+
+
+def manifest_from(value: Any, path: str, root: str, format: str) -> Manifest | None:
+    """A classic manifest from a decoded value, or None when its types are wrong."""
+    raw = _convert(value)
+    return None if raw is None else _manifest(raw, path, root, format)
+
+
+def _manifest(raw: _RawManifest, path: str, root: str, format: str) -> Manifest:
+    shown = raw.interface
+    return Manifest(
+        path=path,
+        root=root,
+        format=format,
+        name=raw.name if trim(raw.name) else os.path.basename(root),
+        version=(trim(raw.version) or None) if raw.version is not None else None,
+        description=raw.description,
+        keywords=raw.keywords,
+        interface=None if shown is None else _interface(shown, root),
+        skills=raw.skills,
+        mcp_servers=raw.mcp_servers,
+        apps=raw.apps,
+        hooks=raw.hooks,
+        onboarding_skill=_onboarding(raw.extensions) if raw.extensions is not None else None,
+    )
+
+
+def _onboarding(extensions: Any) -> str | None:
+    if not isinstance(extensions, dict):
+        return None
+    ours: Any = cast("dict[str, Any]", extensions).get("com.openai")
+    skill: Any = (
+        cast("dict[str, Any]", ours).get("onboardingSkill") if isinstance(ours, dict) else 0
+    )
+    return skill if isinstance(skill, str) else None
+
+
+_BLANK_INTERFACE = PluginInterface()
+
+
+def _interface(raw: _RawInterface, root: str) -> PluginInterface | None:
+    website = raw.website_url if raw.website_upper is UNSET else raw.website_upper
+    privacy = raw.privacy_policy_url if raw.privacy_upper is UNSET else raw.privacy_upper
+    terms = raw.terms_of_service_url if raw.terms_upper is UNSET else raw.terms_upper
+    shots = [below(shot, root) for shot in raw.screenshots]
+    interface = PluginInterface(
+        display_name=raw.display_name,
+        short_description=raw.short_description,
+        long_description=raw.long_description,
+        developer_name=raw.developer_name,
+        category=raw.category,
+        capabilities=raw.capabilities,
+        website_url=None if website is UNSET else website,
+        privacy_policy_url=None if privacy is UNSET else privacy,
+        terms_of_service_url=None if terms is UNSET else terms,
+        default_prompt=None if raw.default_prompt is None else _prompts(raw.default_prompt),
+        brand_color=raw.brand_color,
+        composer_icon=below(raw.composer_icon, root),
+        logo=below(raw.logo, root),
+        logo_dark=below(raw.logo_dark, root),
+        screenshots=tuple(shot for shot in shots if shot is not None),
+    )
+    return None if interface == _BLANK_INTERFACE else interface
+
+
+def _prompts(raw: Any) -> tuple[str, ...] | None:
+    written = cast("list[Any]", raw) if isinstance(raw, list) else [raw]
+    kept: list[str] = []
+    for prompt in written:
+        if not isinstance(prompt, str):
+            continue
+        text = collapse(prompt)
+        if text and len(text) <= PROMPT_LIMIT:
+            kept.append(text)
+            if len(kept) == PROMPTS_KEPT:
+                break
+    return tuple(kept) or None
+
+
+def below(path: str | None, root: str) -> str | None:
+    """The absolute path of a path-valued member, or None when it may not be one."""
+    if path is None or not root or not path.startswith("./"):
+        return None
+    rest = path[2:]
+    if not rest or rest.startswith("/") or "\0" in rest:
+        return None
+    parts = rest.split("/")
+    if ".." in parts:
+        return None
+    kept = [part for part in parts if part not in ("", ".")]
+    return "/".join([root, *kept])
