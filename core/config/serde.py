@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -40,6 +41,7 @@ class Fault:
 
 Check = Callable[[Any], Fault | None]
 _TEMPORAL = (datetime.datetime, datetime.date, datetime.time)
+_FRACTION = re.compile(r"(\.\d*[1-9])0+(?=\D|$)")
 _DEBUG_ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -74,8 +76,9 @@ def float_text(value: float) -> str:
 
 
 def temporal_text(value: datetime.datetime | datetime.date | datetime.time) -> str:
-    """A date or time in TOML spelling."""
-    return value.isoformat().replace("+00:00", "Z")
+    """A date or time in TOML spelling, with no more digits than needed."""
+    text = value.isoformat().replace("+00:00", "Z")
+    return _FRACTION.sub(lambda match: match[1], text)
 
 
 def found(value: Any) -> str:
@@ -171,8 +174,8 @@ def options(*names: str) -> str:
     return "one of " + ", ".join(ticked)
 
 
-def variant(*names: str) -> Check:
-    """One of a few words."""
+def variant(*names: str, flattened: bool = False) -> Check:
+    """One of a few words; `flattened`: inside a record that is read through a buffer."""
     allowed = frozenset(names)
     expected = options(*names)
 
@@ -183,6 +186,8 @@ def variant(*names: str) -> Check:
             return Fault((), f"unknown variant `{value}`, expected {expected}")
         if isinstance(value, Mapping):
             return _variant_table(cast("Mapping[str, Any]", value), allowed, expected)
+        if flattened:
+            return wrong_type(value, "string or map")
         return Fault(
             (), "wanted string or table", "invalid type: unit variant, expected string only"
         )
@@ -190,15 +195,26 @@ def variant(*names: str) -> Check:
     return check
 
 
-def _variant_table(value: Mapping[str, Any], allowed: frozenset[str], expected: str) -> Fault:
+def _variant_table(
+    value: Mapping[str, Any], allowed: frozenset[str], expected: str
+) -> Fault | None:
     if len(value) != 1:
-        count = "0 elements" if not value else "more than 1 element"
-        return Fault((), f"wanted exactly 1 element, found {count}")
+        return Fault(
+            (),
+            "wanted exactly 1 element, " + ("more than 1 element" if value else "found 0 elements"),
+        )
     (name, inner), *_ = value.items()
     if name not in allowed:
         return Fault((), f"unknown variant `{name}`, expected {expected}")
+    if isinstance(inner, (dict, list)) and not inner:
+        return None
     kind = found(inner).split(" ", 1)[0]
     return Fault((name,), f"expected table, found {kind}")
+
+
+def word(value: Any) -> str:
+    """The word of a value that `variant` has let pass: as such, or as `{word = {}}`."""
+    return value if isinstance(value, str) else next(iter(value))
 
 
 def array(item: Check, expected: str = "a sequence") -> Check:

@@ -97,5 +97,6 @@ def _too_deep(value: dict[str, Any]) -> bool:
 
 
 def _children(parent: Any) -> list[Any]:
-    values = cast("list[Any]", list(parent.values()) if type(parent) is dict else parent)
+    is_table = type(parent) is dict
+    values = cast("dict[str, Any]", parent).values() if is_table else cast("list[Any]", parent)
     return [child for child in values if type(child) is dict or type(child) is list]
