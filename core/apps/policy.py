@@ -41,29 +41,26 @@ class AppPolicy:
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
         self._apps = _table(loaded.get("apps"))
-        self._defaults = _table(self._apps.get("_default"))
-        self._required = _table(loaded.requirements.get("apps"))
 
     def feature(self) -> Decision:
-        """Whether apps are used at all: `[features] apps`, older spelling `connectors`."""
-        required = _flag(_table(self._loaded.requirements.get("features")).get("apps"))
-        if required is False:
-            return Decision(False, Evidence(layer="requirements", key="features.apps"), "by policy")
-        for name in ("apps", "connectors"):
-            chosen = _flag(self._loaded.get("features", name))
-            if chosen is not None:
-                return Decision(chosen, self._loaded.origin("features", name), _off(chosen))
-        return Decision(True)
+        """Whether apps are used at all; not while the administrator's word cannot be read."""
+        required = self._loaded.requirements
+        if required.closed:
+            return Decision(False, required.evidence, "the policy cannot be read")
+        on = self._loaded.feature("apps")
+        at = self._loaded.feature_origin("apps")
+        return Decision(on, at, "" if on else _off_by(at))
 
     def app(self, app_id: str) -> Decision:
         """Whether the app is switched on; says nothing about its tools."""
-        if _flag(_table(self._required.get(app_id)).get("enabled")) is False:
-            at = Evidence(layer="requirements", key=f"apps.{app_id}.enabled")
-            return Decision(False, at, "by policy")
+        if app_id in self._loaded.requirements.apps_off:
+            at = self._loaded.origin("apps", app_id, "enabled")
+            return Decision(False, at, _off_by(at))
         for owner in (app_id, "_default"):
             chosen = _flag(_table(self._apps.get(owner)).get("enabled"))
             if chosen is not None:
-                return Decision(chosen, self._loaded.origin("apps", owner, "enabled"), _off(chosen))
+                at = self._loaded.origin("apps", owner, "enabled")
+                return Decision(chosen, at, "" if chosen else _off_by(at))
         return Decision(True)
 
     def tool(self, tool: AppTool) -> Decision:
@@ -73,11 +70,11 @@ class AppPolicy:
             chosen = _flag(_table(_table(app.get("tools")).get(name)).get("enabled"))
             if chosen is not None:
                 at = self._loaded.origin("apps", tool.app_id, "tools", name, "enabled")
-                return self._seen(tool, Decision(chosen, at, _off(chosen)))
+                return self._seen(tool, Decision(chosen, at, "" if chosen else "off"))
         chosen = _flag(app.get("default_tools_enabled"))
         if chosen is not None:
             at = self._loaded.origin("apps", tool.app_id, "default_tools_enabled")
-            return self._seen(tool, Decision(chosen, at, _off(chosen)))
+            return self._seen(tool, Decision(chosen, at, "" if chosen else "off"))
         for kind, hint, word in (
             ("destructive_enabled", "destructiveHint", "destructive"),
             ("open_world_enabled", "openWorldHint", "open-world"),
@@ -101,5 +98,5 @@ class AppPolicy:
         return decision
 
 
-def _off(chosen: bool) -> str:
-    return "" if chosen else "off"
+def _off_by(at: Evidence) -> str:
+    return "by policy" if at.layer == "requirements" else "off"
