@@ -144,8 +144,8 @@ class Accounts(Protocol):
 class ThreadConfigs(Protocol):
     """The threads' answer to: which configuration does this thread run with?"""
 
-    def config_of(self, thread_id: str) -> tuple[Loaded, Path]:
-        """Of the thread's start or last reload, and its working directory.
+    def config_of(self, thread_id: str) -> Loaded:
+        """Of the thread's start or last reload; its `cwd` is the thread's.
 
         Raises:
             InvalidRequest: Text that is no thread id, or of no loaded thread, in the wire's words.

@@ -37,11 +37,11 @@ class Views:
 
     async def at(self, cwd: Path | None) -> View:
         """Of a directory, or of the user's configuration alone."""
-        return await anyio.to_thread.run_sync(self._view, cwd, None)
+        return await anyio.to_thread.run_sync(lambda: self._view(self._load(cwd)))
 
-    async def of(self, loaded: Loaded, cwd: Path) -> View:
+    async def of(self, loaded: Loaded) -> View:
         """Of a thread's own configuration."""
-        return await anyio.to_thread.run_sync(self._view, cwd, loaded)
+        return await anyio.to_thread.run_sync(self._view, loaded)
 
-    def _view(self, cwd: Path | None, loaded: Loaded | None) -> View:
-        return View(loaded or self._load(cwd), self._plugins.named_apps(cwd))
+    def _view(self, loaded: Loaded) -> View:
+        return View(loaded, self._plugins.named_apps(loaded.cwd))

@@ -105,8 +105,7 @@ class AppsService:
     async def _view(self, thread_id: str | None) -> View:
         if thread_id is None:
             return await self._apps.views.at(None)
-        loaded, cwd = self._threads.config_of(thread_id)
-        return await self._apps.views.of(loaded, cwd)
+        return await self._apps.views.of(self._threads.config_of(thread_id))
 
 
 def _page(apps: tuple[AppInfo, ...], cursor: str | None, limit: int | None) -> AppListResult:

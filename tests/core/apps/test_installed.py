@@ -113,8 +113,8 @@ async def test_rows_say_why_an_app_is_not_callable(deps: Any, home: Any) -> None
         assert {key: (row.callable, row.reason) for key, row in rows.items()} == {
             "alpha": (True, ""),
             "app-only": (False, "no tool: for the app's own page only"),
-            "blocked": (False, "no tool: off, config.toml:1"),
-            "disabled": (False, "off, config.toml:1"),
+            "blocked": (False, "no tool: off, config.toml:3"),
+            "disabled": (False, "off, config.toml:5"),
             "nameless": (True, ""),
             "zeta": (True, ""),
         }

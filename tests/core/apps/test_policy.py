@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from core.apps.hosted_tools import app_tools
 from core.apps.policy import AppPolicy
-from tests.core.apps.configs import config_of
+from core.config.model import Loaded
+from core.config.paths import Home
+from core.config.store import ConfigStore
+from core.ports import Deps
+
+Configure = Callable[..., Loaded]
+
+
+@pytest.fixture
+def config_of(deps: Deps) -> Configure:
+    """The configuration of a user file and of what the administrator requires."""
+
+    def load(text: str, requirements: str = "") -> Loaded:
+        home = Home.of(deps)
+        home.config_file.write_text(text)
+        home.requirements_file.parent.mkdir(exist_ok=True)
+        home.requirements_file.write_text(requirements)
+        return ConfigStore(home, deps).load()
+
+    return load
 
 
 def one(app: str, name: str, hints: Any = None, title: str = "", **meta: Any) -> Any:
@@ -40,7 +60,9 @@ MILD: dict[str, Any] = {"destructiveHint": False, "openWorldHint": False}
         (one("e", "other"), False),
     ],
 )
-def test_a_tool_is_decided_by_name_title_app_and_hints_in_this_order(tool: Any, on: bool) -> None:
+def test_a_tool_is_decided_by_name_title_app_and_hints_in_this_order(
+    config_of: Configure, tool: Any, on: bool
+) -> None:
     policy = AppPolicy(
         config_of(
             """
@@ -62,7 +84,7 @@ def test_a_tool_is_decided_by_name_title_app_and_hints_in_this_order(tool: Any, 
     assert policy.tool(tool).on is on
 
 
-def test_a_decision_names_its_place_and_reason() -> None:
+def test_a_decision_names_its_place_and_reason(config_of: Configure) -> None:
     policy = AppPolicy(
         config_of("[apps._default]\nopen_world_enabled = false\n[apps.a]\nenabled = false")
     )
@@ -85,19 +107,21 @@ def test_a_decision_names_its_place_and_reason() -> None:
         ("nonsense", True),
     ],
 )
-def test_only_a_list_without_the_model_hides_a_tool_from_it(ui: Any, visible: bool) -> None:
+def test_only_a_list_without_the_model_hides_a_tool_from_it(
+    config_of: Configure, ui: Any, visible: bool
+) -> None:
     tool = one("a", "x", ui=ui)
     assert AppPolicy(config_of("")).tool(tool).on is visible
 
 
-def test_the_default_switch_counts_where_an_app_has_none_of_its_own() -> None:
+def test_the_default_switch_counts_where_an_app_has_none_of_its_own(config_of: Configure) -> None:
     policy = AppPolicy(
         config_of("[apps._default]\nenabled = false\n[apps.a]\nenabled = true\n[apps.b]\n")
     )
     assert (policy.app("a").on, policy.app("b").on, policy.app("c").on) == (True, False, False)
 
 
-def test_the_administrator_can_only_force_an_app_off() -> None:
+def test_the_administrator_can_only_force_an_app_off(config_of: Configure) -> None:
     config = config_of("[apps.a]\nenabled = true", "[apps.a]\nenabled = false")
     decision = AppPolicy(config).app("a")
     assert (decision.on, decision.at.layer, decision.reason) == (False, "requirements", "by policy")
@@ -116,12 +140,12 @@ def test_the_administrator_can_only_force_an_app_off() -> None:
     ],
 )
 def test_the_feature_has_two_spellings_and_the_administrators_word_is_last(
-    text: str, requirements: str, on: bool
+    config_of: Configure, text: str, requirements: str, on: bool
 ) -> None:
     assert AppPolicy(config_of(text, requirements)).feature().on is on
 
 
-def test_tables_of_the_wrong_shape_count_as_absent() -> None:
+def test_tables_of_the_wrong_shape_count_as_absent(config_of: Configure) -> None:
     policy = AppPolicy(config_of('apps.a = 1\napps.b.enabled = "no"\napps.b.tools = []'))
     assert policy.app("a").on
     assert policy.app("b").on

@@ -20,6 +20,8 @@ from core.apps.metadata import AppMetadataReader
 from core.apps.snapshots import ToolSnapshots
 from core.apps.view import View, Views
 from core.auth.account import Account
+from core.config.paths import Home
+from core.config.store import ConfigStore
 from core.errors import CoreError
 from core.net.http import HttpClients
 from core.ports import Deps
@@ -29,7 +31,6 @@ from core.scope import Caller, RequestScope
 from core.seams import HostedServer, HostedTool, NamedApp
 from core.service.apps import AppsService
 from core.threads.policy import CODEX, ThreadPolicy
-from tests.core.apps.configs import config_of
 from tests.fakes.chatgpt_backend import ChatGptBackend, auth_json, write_auth
 from tests.fakes.seen import Seen
 
@@ -89,10 +90,10 @@ class AppsWorld:
     events: Seen[Event]
     told: Seen[tuple[AppInfo, ...]] = field(default_factory=Seen[tuple[AppInfo, ...]])
     policy: ThreadPolicy = CODEX
-    config: str = ""
 
     def configure(self, text: str) -> None:
-        self.config = f'chatgpt_base_url = "{self.backend.url}"\n{text}'
+        content = f'chatgpt_base_url = "{self.backend.url}"\n{text}'
+        (self.codex_home / "config.toml").write_text(content, encoding="utf-8")
 
     def sign_in(self, **members: Any) -> None:
         write_auth(self.codex_home, auth_json(**members))
@@ -137,21 +138,17 @@ async def apps_world(
     codex_home = home / ".codex"
     deps = replace(deps, http=HttpClients({}))
     hosted, plugins = FakeHosted(), FakePluginApps()
-    world: AppsWorld
-
-    def load(cwd: Path | None = None) -> Any:
-        return config_of(world.config)
-
+    configs = ConfigStore(Home.of(deps), deps)
     backend = ChatGptBackend()
     with backend.running():
         account = Account(
             deps=deps,
-            load=load,
+            load=configs.load,
             auth_file=codex_home / "auth.json",
             codex_home=codex_home,
             emit=events.append,
         )
-        views = Views(load, plugins)
+        views = Views(configs.load, plugins)
         disk = DiskCache(deps.cache_dir / "apps", codex_home / "cache")
         snapshots = ToolSnapshots(disk, deps.clock)
         servers = HostedApps(account, views, {})

@@ -13,6 +13,8 @@ import pytest
 
 from core.auth.account import KEYRING_SERVICE, Account
 from core.auth.auth_file import parse_login
+from core.config.paths import Home
+from core.config.store import ConfigStore
 from core.errors import CoreError, InternalError, InvalidRequest
 from core.net.http import HttpClients
 from core.ports import Deps
@@ -21,7 +23,6 @@ from core.protocol.events import AccountChanged
 from core.scope import Caller, RequestScope
 from core.service.account import AccountService
 from core.threads.policy import CODEX
-from tests.core.apps.configs import config_of
 from tests.fakes.chatgpt_backend import ChatGptBackend, auth_json, jwt, write_auth
 from tests.fakes.ports import MemorySecrets
 from tests.fakes.seen import Seen
@@ -46,7 +47,10 @@ class AccountWorld:
     backend: ChatGptBackend
     codex_home: Path
     events: Seen[Any]
-    config: str = ""
+
+    def configure(self, text: str) -> None:
+        content = f'chatgpt_base_url = "{self.backend.url}/"\n{text}'
+        (self.codex_home / "config.toml").write_text(content, encoding="utf-8")
 
     def sign_in(self, **members: Any) -> None:
         write_auth(self.codex_home, auth_json(**members))
@@ -65,17 +69,18 @@ class AccountWorld:
 @asynccontextmanager
 async def account_world(deps: Deps, home: Path) -> AsyncGenerator[AccountWorld]:
     events: Seen[Any] = Seen()
-    world: AccountWorld
+    configs = ConfigStore(Home.of(deps), deps)
     backend = ChatGptBackend()
     with backend.running():
         account = Account(
             deps=replace(deps, http=HttpClients({})),
-            load=lambda: config_of(f'chatgpt_base_url = "{backend.url}/"\n{world.config}'),
+            load=configs.load,
             auth_file=home / ".codex" / "auth.json",
             codex_home=home / ".codex",
             emit=events.append,
         )
         world = AccountWorld(account, backend, home / ".codex", events)
+        world.configure("")
         yield world
 
 
@@ -209,14 +214,14 @@ async def test_the_keyring_is_read_where_the_configuration_says_so(
     async with account_world(deps, home) as world:
         world.sign_in(email="file@example.com")
         assert (await world.account.login()).email == "file@example.com"
-        world.config = 'cli_auth_credentials_store = "keyring"'
+        world.configure('cli_auth_credentials_store = "keyring"')
         login = await world.account.login()
         assert (login.email, login.store) == ("kept@example.com", "keyring")
-        world.config = 'cli_auth_credentials_store = "auto"'
+        world.configure('cli_auth_credentials_store = "auto"')
         secrets.entries.clear()
         await world.account.refresh()
         assert (await world.account.login()).email == "file@example.com"
-        world.config = 'cli_auth_credentials_store = "keyring"'
+        world.configure('cli_auth_credentials_store = "keyring"')
         assert (await world.account.login()).kind == "none"
 
 
@@ -224,11 +229,11 @@ async def test_a_keyring_that_does_not_answer_is_not_taken_for_signed_out(
     deps: Any, home: Path
 ) -> None:
     async with account_world(replace(deps, secrets=BrokenSecrets()), home) as world:
-        world.config = 'cli_auth_credentials_store = "keyring"'
+        world.configure('cli_auth_credentials_store = "keyring"')
         await world.account.refresh()
         row = world.account.owner.current.rows["account"]
         assert (row.kind, row.reason) == ("unknown", "the keyring: it does not answer")
-        world.config = 'cli_auth_credentials_store = "auto"'
+        world.configure('cli_auth_credentials_store = "auto"')
         world.sign_in()
         assert (await world.account.login()).kind == "chatgpt"
 
@@ -419,7 +424,7 @@ async def test_the_model_provider_decides_whether_a_sign_in_counts(
 ) -> None:
     async with account_world(deps, home) as world:
         world.sign_in()
-        world.config = config
+        world.configure(config)
         world.backend.accounts = {"accounts": [workspace()]}
         read = await world.read()
         assert (read["account"] or {}).get("type") == account
