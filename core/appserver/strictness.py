@@ -1,19 +1,23 @@
-"""Where the real app-server refuses because of the configuration, and with which words.
+"""Where the real app-server refuses because of the configuration.
 
 Everything else of the core reads a broken configuration leniently and says what is wrong with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
 
-from core.errors import INTERNAL, INVALID_REQUEST, CoreError
+from core.appserver.config_warnings import warnings_of
+from core.config.model import Loaded
+from core.config.strict import Kind, strict
 from core.protocol.initialize import ConfigWarning
 
-RELOAD = "failed to reload config: "
+Load = Callable[[Path | None, Mapping[str, Any] | None], Loaded]
+"""As `ConfigStore.load`: a working directory, or None for what belongs to no thread; overrides."""
 
 _ALWAYS = frozenset(
     {
@@ -34,71 +38,46 @@ _ALWAYS = frozenset(
         "plugin/share/save",
         "plugin/share/updateTargets",
         "plugin/skill/read",
-        "plugin/uninstall",
     }
 )
 _WITHOUT_THREAD = frozenset({"app/installed", "mcpServer/oauth/login", "mcpServer/resource/read"})
 
 
 class ConfigGate:
-    """Asks for the strict reading of the configuration where the real one reads it strictly.
+    """Reads the configuration strictly where the real one does; observed in Codex 0.171.0."""
 
-    `read` raises CoreError for a configuration that cannot be used; it may block on the disk. Its
-    message may begin with `RELOAD`; what counts is the reason after it.
-    """
-
-    def __init__(self, read: Callable[[], None]) -> None:
-        self._read = read
+    def __init__(self, load: Load, cwd: Path) -> None:
+        self._load = load
+        self._cwd = cwd
 
     async def check(self, method: str, params: Any) -> None:
-        """Raise the refusal of `method`, if it has one."""
-        said = _refusal(method, params)
-        if said is None or (error := await self._error()) is None:
-            return
-        code, prefix = said
-        raise CoreError(prefix + _reason(error), code=code, evidence=error.evidence)
+        """Raise the refusal of `method`, if the configuration causes one."""
+        if (kind := _reads(method, params)) is not None:
+            await anyio.to_thread.run_sync(self._check, kind, params)
 
     async def warnings(self) -> list[ConfigWarning]:
-        """One for a configuration that cannot be used; `range` begins and ends at the fault."""
-        error = await self._error()
-        if error is None:
-            return []
-        place = error.evidence
-        warning = ConfigWarning(
-            summary="Invalid configuration; using defaults.", details=_reason(error)
-        )
-        if place is not None and place.file and place.line:
-            at = {"line": place.line, "column": place.column or 1}
-            warning = ConfigWarning(
-                summary=warning.summary,
-                details=warning.details,
-                path=place.file,
-                range={"start": at, "end": at},
-            )
-        return [warning]
+        """What is told right after the handshake, of the server's own directory."""
+        return await anyio.to_thread.run_sync(lambda: warnings_of(self._load(self._cwd, None)))
 
-    async def _error(self) -> CoreError | None:
-        try:
-            await anyio.to_thread.run_sync(self._read)
-        except CoreError as error:
-            return error
-        return None
+    def _check(self, kind: Kind, params: Any) -> None:
+        cwd = None
+        overrides = None
+        if kind == "thread":
+            cwd = self._cwd / (params.cwd or "")
+            overrides = params.config
+        strict(self._load(cwd, overrides), kind)
 
 
-def _refusal(method: str, params: Any) -> tuple[int, str] | None:
-    """Code and beginning of a method's refusal; None for one that takes any configuration."""
+def _reads(method: str, params: Any) -> Kind | None:
+    """How a method reads the configuration; None when it takes any."""
     thread = getattr(params, "thread_id", None)
-    if method == "thread/start":
-        return INVALID_REQUEST, "failed to load configuration: "
-    if method == "mcpServerStatus/list":
-        live = thread is not None and params.server_name is not None
-        return None if live else (INTERNAL, RELOAD)
-    if method == "plugin/uninstall" and "@" in params.plugin_id:
-        return None  # one of this machine: what it writes, it reads itself
-    if method in _ALWAYS or (method in _WITHOUT_THREAD and thread is None):
-        return INTERNAL, RELOAD
-    return None
-
-
-def _reason(error: CoreError) -> str:
-    return error.message.removeprefix(RELOAD)
+    match method:
+        case "thread/start":
+            return "thread"
+        case "mcpServerStatus/list":
+            return None if thread is not None and params.server_name is not None else "reload"
+        case "plugin/uninstall":  # one of this machine: what it writes, it reads itself
+            return None if "@" in params.plugin_id else "reload"
+        case _:
+            strictly = method in _ALWAYS or (method in _WITHOUT_THREAD and thread is None)
+            return "reload" if strictly else None

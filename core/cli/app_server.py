@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 
 from core.cli.options import add_overrides, add_place, deps_of, overrides_of
+from core.errors import CoreError
 from core.ports import Deps
 
 STDIO = "stdio://"
@@ -66,15 +67,16 @@ async def _serve(deps: Deps, overrides: Mapping[str, Any]) -> None:
     from core.appserver.loop import serve
     from core.appserver.strictness import ConfigGate
     from core.compose import open_core
-    from core.config.paths import Home
-    from core.config.strict import strict
     from core.version import VERSION
 
     async with open_core(deps, overrides=overrides) as core:
+        broken = core.config.load().requirements.broken
+        if broken is not None:  # what is allowed is unknown, so nothing is
+            raise CoreError(f"failed to load requirements: {broken.message}")
         await serve(
             core.dispatcher,
-            ConfigGate(lambda: strict(core.config.load())),
-            Greeting(version=VERSION, codex_home=str(Home.of(deps).codex_home)),
+            ConfigGate(core.config.load, deps.cwd),
+            Greeting(version=VERSION, codex_home=str(core.config.home.codex_home)),
             now=deps.clock.now,
         )
 
