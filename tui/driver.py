@@ -14,6 +14,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from tui.terminal import without_answers
 
 _PATIENCE: Final = 10.0
+_ESCAPE: Final = b"\x1b"
 
 
 def patient_driver(received: bytes) -> type[Driver]:
@@ -32,15 +33,24 @@ def patient_driver(received: bytes) -> type[Driver]:
 
         def _eat_answers(self) -> None:
             parser = XTermParser(self._debug)
+
+            def pass_on(typed: bytes) -> None:
+                text = typed.decode(errors="replace")
+                for message in (*(parser.feed(text) if text else ()), *parser.tick()):
+                    self.process_message(message)
+
             held, over = received, False
             until = time.monotonic() + _PATIENCE
             while not (over or self.exit_event.is_set() or time.monotonic() > until):
                 typed, held, over = without_answers(held)
-                for message in parser.feed(typed.decode(errors="replace")) if typed else ():
-                    self.process_message(message)
-                for message in parser.tick():
-                    self.process_message(message)
-                if not over and select.select([self.fileno], [], [], 0.1)[0]:
+                pass_on(typed)
+                if over:
+                    break
+                if select.select([self.fileno], [], [], 0.1)[0]:
                     held += os.read(self.fileno, 4096)
+                elif held == _ESCAPE:
+                    # Nothing came behind it, so it is the key and not the start of an answer.
+                    pass_on(held)
+                    held = b""
 
     return PatientDriver

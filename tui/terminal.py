@@ -79,7 +79,7 @@ _LIMIT: Final = 0.1
 _CANNOT_ASK: Final = DUMB | {"linux", "vt100", "vt220", "cons25"}
 
 _ANSWERS: Final = re.compile(rb"\x1b\](?:[^\x07\x1b]*)(?:\x07|\x1b\\)|\x1b\[\?[\d;]*c")
-_BEGUN: Final = re.compile(rb"\x1b\][^\x07\x1b]*\x1b?\Z|\x1b\[\?[\d;]*\Z")
+_BEGUN: Final = re.compile(rb"\x1b(?:\][^\x07\x1b]*\x1b?|\[(?:\?[\d;]*)?)?\Z")
 _LAST: Final = re.compile(rb"\x1b\[\?[\d;]*c")
 _COLOUR: Final = re.compile(
     rb"\x1b\]11;rgba?:([\da-fA-F]{1,4})/([\da-fA-F]{1,4})/([\da-fA-F]{1,4})"
