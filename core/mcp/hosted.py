@@ -10,7 +10,8 @@ from anyio.abc import TaskGroup
 from core.errors import InternalError
 from core.mcp.faults import StartFailed
 from core.mcp.incoming import ServerSide
-from core.mcp.opening import Opened, Opening, SessionMaker
+from core.mcp.links import Links, Plumbing
+from core.mcp.opening import Opened, Opening
 from core.mcp.slots import HandshakeSlots
 from core.mcp.spec import Endpoint, ServerSpec
 from core.protocol.facts import Evidence
@@ -38,14 +39,15 @@ def hosted_spec(server: HostedServer, *, limit: float) -> ServerSpec:
 class HostedLister:
     """The `HostedTools` of a core."""
 
-    def __init__(self, maker: SessionMaker, slots: HandshakeSlots) -> None:
-        self._maker, self._slots = maker, slots
+    def __init__(self, plumbing: Plumbing, slots: HandshakeSlots) -> None:
+        self._plumbing, self._slots = plumbing, slots
 
     async def list_hosted_tools(
         self, server: HostedServer, *, policy: ThreadPolicy, deadline: float
     ) -> Sequence[HostedTool]:
         """See `core.seams.HostedTools`."""
-        opening = Opening(maker=self._maker, policy=policy, slots=self._slots, threaded=False)
+        links = Links(self._plumbing, policy)
+        opening = Opening(maker=links, policy=policy, slots=self._slots, threaded=False)
         spec = hosted_spec(server, limit=deadline)
         try:
             with anyio.fail_after(deadline):
