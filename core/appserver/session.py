@@ -17,7 +17,7 @@ from core.appserver.questions import Questions
 from core.errors import CoreError, InternalError, InvalidRequest, core_error_in
 from core.method_table import INITIALIZE, METHODS
 from core.methods import Method
-from core.protocol.initialize import ConfigWarning, InitializeParams
+from core.protocol.initialize import InitializeParams
 from core.protocol.jsonrpc import Answer, Notification, Refusal, Request, encode_value, parse_line
 from core.scope import Caller, RequestScope
 from core.service.dispatch import Encoded
@@ -44,8 +44,8 @@ class Gate(Protocol):
         """Raise CoreError where the real server would refuse before it looks any further."""
         ...
 
-    async def warnings(self) -> list[ConfigWarning]:
-        """What is told right after the handshake."""
+    async def warnings(self) -> list[dict[str, Any]]:
+        """`params` of each `configWarning` that follows the handshake."""
         ...
 
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import anyio.to_thread
 
-from core.appserver.config_warnings import warnings_of
 from core.config.model import Loaded
 from core.config.strict import Kind, strict
-from core.protocol.initialize import ConfigWarning
+from core.config.warnings import config_warnings
 
 Load = Callable[[Path | None, Mapping[str, Any] | None], Loaded]
 """As `ConfigStore.load`: a working directory, or None for what belongs to no thread; overrides."""
@@ -55,9 +54,9 @@ class ConfigGate:
         if (kind := _reads(method, params)) is not None:
             await anyio.to_thread.run_sync(self._check, kind, params)
 
-    async def warnings(self) -> list[ConfigWarning]:
+    async def warnings(self) -> list[dict[str, Any]]:
         """What is told right after the handshake, of the server's own directory."""
-        return await anyio.to_thread.run_sync(lambda: warnings_of(self._load(self._cwd, None)))
+        return await anyio.to_thread.run_sync(lambda: config_warnings(self._load(self._cwd, None)))
 
     def _check(self, kind: Kind, params: Any) -> None:
         cwd = None

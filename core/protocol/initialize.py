@@ -52,15 +52,3 @@ class InitializeResponse(msgspec.Struct, frozen=True, kw_only=True, rename="came
     codex_home: str
     platform_family: str
     platform_os: str
-
-
-class ConfigWarning(msgspec.Struct, frozen=True, kw_only=True):
-    """`configWarning`: something in the configuration is not as it should be.
-
-    `path` and `range` (1-based lines and columns) are left out where there is no place in a file.
-    """
-
-    summary: str
-    details: str | None = None
-    path: str | msgspec.UnsetType = msgspec.UNSET
-    range: dict[str, dict[str, int]] | msgspec.UnsetType = msgspec.UNSET

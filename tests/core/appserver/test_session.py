@@ -9,7 +9,6 @@ import pytest
 from core.errors import ConfigWriteError, CoreError, InternalError, PeerError, Unavailable
 from core.protocol.app_info import AppListResult
 from core.protocol.base import Empty
-from core.protocol.initialize import ConfigWarning
 from core.protocol.jackfield import IdParams
 from core.scope import RequestScope
 from core.service.dispatch import Encoded
@@ -274,7 +273,7 @@ async def test_notifications_that_a_client_does_not_want_stay_away():
         scope.notify("wanted", {})
         return {}
 
-    gate = OpenGate(ConfigWarning(summary="bad"))
+    gate = OpenGate({"summary": "bad", "details": None})
     async with served({RELOAD: handle}, gate) as client:
         await client.initialize(optOutNotificationMethods=["unwanted", "configWarning"])
         assert (await client.call(RELOAD))["method"] == "wanted"
@@ -282,17 +281,12 @@ async def test_notifications_that_a_client_does_not_want_stay_away():
 
 
 async def test_what_is_wrong_with_the_configuration_is_told_after_the_handshake():
-    place = {"line": 1, "column": 3}
-    gate = OpenGate(
-        ConfigWarning(summary="a"),
-        ConfigWarning(summary="b", details="c", path="/x", range={"start": place, "end": place}),
-    )
-    async with served({}, gate) as client:
+    warnings = [{"summary": "a", "details": None}, {"summary": "b", "details": "c", "path": "/x"}]
+    async with served({}, OpenGate(*warnings)) as client:
         await client.initialize()
-        first, second = await client.receive(), await client.receive()
-        assert first["method"] == "configWarning"
-        assert first["params"] == {"summary": "a", "details": None}
-        assert second["params"]["range"] == {"start": place, "end": place}
+        told = [await client.receive(), await client.receive()]
+    assert [one["method"] for one in told] == ["configWarning"] * 2
+    assert [one["params"] for one in told] == warnings
 
 
 async def test_a_gate_stands_before_the_handler():

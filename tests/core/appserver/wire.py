@@ -13,7 +13,6 @@ import anyio
 from core.appserver.greeting import Greeting
 from core.appserver.loop import serve
 from core.appserver.streams import lines, write
-from core.protocol.initialize import ConfigWarning
 from core.scope import RequestScope
 
 Handler = Callable[[Any, RequestScope], Awaitable[Any]]
@@ -38,13 +37,13 @@ class Handlers:
 class OpenGate:
     """Any configuration will do; `told` is said after the handshake."""
 
-    def __init__(self, *told: ConfigWarning) -> None:
+    def __init__(self, *told: dict[str, Any]) -> None:
         self._told = told
 
     async def check(self, method: str, params: Any) -> None:
         pass
 
-    async def warnings(self) -> list[ConfigWarning]:
+    async def warnings(self) -> list[dict[str, Any]]:
         return list(self._told)
 
 
