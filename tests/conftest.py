@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     import httpx
 
 REPO = Path(__file__).resolve().parent.parent
-SHARED = REPO.parent / "shared"
+SHARED = Path(os.environ.get("JACKFIELD_SHARED") or REPO.parent / "shared")
 """The project's folder of facts, cases and examples; not there on other machines."""
+REQUIRE_TOOLS = "JACKFIELD_REQUIRE_TOOLS"
+"""Set to 1 where every tool is expected: a missing one then fails its tests."""
+_OURS = (REQUIRE_TOOLS, "JACKFIELD_NODE_MODULES", "JACKFIELD_SHARED")
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("jackfield", deadline=None)
@@ -51,16 +54,13 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     for name in list(os.environ):
-        if name.startswith(("XDG_", "CODEX_", "JACKFIELD_")) and name != REQUIRE_TOOLS:
+        if name.startswith(("XDG_", "CODEX_", "JACKFIELD_")) and name not in _OURS:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CODEX_HOME", str(home / ".codex"))
 
 
 # --- tools of the machine ---
-
-REQUIRE_TOOLS = "JACKFIELD_REQUIRE_TOOLS"
-"""Set to 1 where every tool is expected: a missing one then fails its tests."""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from pydantic import BaseModel
 
 from core.method_table import METHODS
 
-pytestmark = [pytest.mark.needs("codex"), pytest.mark.slow]
+# No tool of ours: the product is made for those who have it, and is built where nobody does.
+pytestmark = pytest.mark.skipif(shutil.which("codex") is None, reason="no codex on PATH")
 
 WIRE = [name for name in METHODS if not name.startswith("jackfield/")]
 
