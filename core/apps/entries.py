@@ -94,7 +94,7 @@ def _read_entry(raw: bytes) -> AppInfo | None:
         return None
     return AppInfo(
         id=entry.id,
-        name=entry.name.strip() or entry.id,
+        name=entry.name.strip(),
         description=(entry.description or "").strip() or None,
         logo_url=entry.logo_url,
         logo_url_dark=entry.logo_url_dark,
@@ -130,20 +130,24 @@ def _respell_screenshots(members: dict[str, Any]) -> None:
 
 
 def unite(entries: Iterable[AppInfo]) -> tuple[AppInfo, ...]:
-    """One entry per id: the first wins, what it lacks is taken from later ones."""
+    """One entry per id: the first wins, what it lacks is taken from later ones. An entry without
+    a name is called by its id, except in its install page (Codex 0.171.0).
+    """
     by_id: dict[str, AppInfo] = {}
     for entry in entries:
         earlier = by_id.get(entry.id)
         by_id[entry.id] = entry if earlier is None else _filled(earlier, entry)
     return tuple(
-        msgspec.structs.replace(entry, install_url=install_url(entry.name, entry.id))
+        msgspec.structs.replace(
+            entry, name=entry.name or entry.id, install_url=install_url(entry.name, entry.id)
+        )
         for entry in by_id.values()
     )
 
 
 def _filled(earlier: AppInfo, later: AppInfo) -> AppInfo:
     changes = _lacking(earlier, later)
-    if earlier.name == earlier.id and later.name != later.id:
+    if not earlier.name:
         changes["name"] = later.name
     if earlier.branding is not None and later.branding is not None:
         branding = _lacking(earlier.branding, later.branding)

@@ -46,6 +46,7 @@ def test_hidden_entries_are_left_out_and_blank_texts_made_regular() -> None:
         ("hidden-not", "Shown", None),
         ("blank", "blank", None),
     ]
+    assert apps[-1].install_url == "https://chatgpt.com/apps/app/blank"
 
 
 def test_the_first_of_two_alike_wins_and_is_filled_from_the_second() -> None:
