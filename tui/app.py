@@ -28,6 +28,7 @@ from tui.theme import DEFAULT, register_themes, theme_defaults
 from tui.views import summary
 from tui.views.activity import ActivityView
 from tui.views.apps import AppsView
+from tui.views.base import ListView
 from tui.views.marketplaces import MarketplacesView
 from tui.views.servers import ServersView
 from tui.views.tools import ToolsView
@@ -40,7 +41,13 @@ log = logging.getLogger(__name__)
 
 TITLES = {**NOUNS, "tools": "Installed tools", "servers": "MCP servers"}
 SHORT = {**NOUNS, "marketplaces": "Markets"}
-VIEWS = (MarketplacesView, AppsView, ToolsView, ServersView)
+VIEWS: tuple[type[ListView], ...] = (
+    MarketplacesView,
+    AppsView,
+    ToolsView,
+    ServersView,
+    ActivityView,
+)
 STATUS_SECONDS = 10.0  # ages in the status line
 
 
@@ -84,6 +91,7 @@ class JackfieldApp(FollowingApp):
         self._first_start = first_start
         self._asked_consent = False
         self.registry = REGISTRY
+        self._views = {view.TAB: view(self.store, self.place, self.glyphs) for view in VIEWS}
         self.deeds = Deeds(self)
         register_themes(self)
         self.theme = theme
@@ -93,19 +101,21 @@ class JackfieldApp(FollowingApp):
         return theme_defaults()
 
     def compose(self) -> ComposeResult:
-        """Tabs, the open list, two lines at the bottom."""
+        """Tabs, the open list, two lines at the bottom; other lists come when they are opened."""
         yield TabBar([Tab(tab, TITLES[tab], SHORT[tab]) for tab in TABS])
         with ContentSwitcher(initial=TABS[0]):
-            for view in VIEWS:
-                yield ListPane(view(self.store, self.place, self.glyphs), self.changes)
-            yield ActivityPane(ActivityView(self.store, self.place, self.glyphs), self.changes)
+            yield self._make_pane(TABS[0])
         yield StatusLine()
         yield KeyBar()
+
+    def _make_pane(self, tab: str) -> ListPane:
+        kind = ActivityPane if tab == "activity" else ListPane
+        return kind(self._views[tab], self.changes)
 
     def on_mount(self) -> None:
         """Paint first, then look for the core."""
         self.changes.subscribe(self, self._frame_changed)
-        self.open_tab(TABS[0])
+        self.pane.take_over()
         self.set_interval(STATUS_SECONDS, self.show_status)
         self.follow_core()
         if self._first_start:
@@ -127,9 +137,7 @@ class JackfieldApp(FollowingApp):
         line.where = summary.where(self.store, self.place)
         line.job = summary.job(self.store, self.glyphs)
         line.counts = summary.counts(self.store, self.place)
-        main.query_one(TabBar).badges = {
-            pane.view.TAB: pane.view.attention() for pane in main.query(ListPane)
-        }
+        main.query_one(TabBar).badges = {tab: v.attention() for tab, v in self._views.items()}
 
     @property
     def pane(self) -> ListPane:
@@ -148,11 +156,14 @@ class JackfieldApp(FollowingApp):
         """There is no room for details beside the list."""
         return self.screen_stack[0].has_class("-narrow")
 
-    def open_tab(self, tab: str) -> None:
+    async def open_tab(self, tab: str) -> None:
         """Show a tab; its list has the cursor."""
         main = self.screen_stack[0]
+        switcher = main.query_one(ContentSwitcher)
+        if not switcher.query_children(f"#{tab}"):
+            await switcher.add_content(self._make_pane(tab))
         main.query_one(TabBar).active = tab
-        main.query_one(ContentSwitcher).current = tab
+        switcher.current = tab
         self.pane.take_over()
 
     @on(ListPane.Selected)
@@ -162,9 +173,11 @@ class JackfieldApp(FollowingApp):
 
     def show_keys(self) -> None:
         """The keys that do something now."""
-        hints = self.registry.key_line(self.offers())
-        if self.pane.filter.typing:
+        hints, pane = self.registry.key_line(self.offers()), self.pane
+        if pane.filter.typing:
             hints = [Hint("enter", "to the list"), Hint("escape", "out of the filter")]
+        elif pane.filter.text:
+            hints = [*hints[:2], Hint("escape", "clear the filter"), *hints[2:]]
         self.screen_stack[0].query_one(KeyBar).hints = hints
 
     @on(ListPane.DetailsWanted)
@@ -178,12 +191,12 @@ class JackfieldApp(FollowingApp):
         wanted.pane.give_details(wanted.key, details)
 
     @on(ListPane.Opened)
-    def _opened(self) -> None:
-        self.deeds.run("row.details")
+    async def _opened(self) -> None:
+        await self.deeds.run("row.details")
 
     @on(TabBar.Chosen)
-    def _tab_chosen(self, message: TabBar.Chosen) -> None:
-        self.open_tab(message.tab)
+    async def _tab_chosen(self, message: TabBar.Chosen) -> None:
+        await self.open_tab(message.tab)
 
     def on_key(self, event: events.Key) -> None:
         """News has been seen: its marks go with the next key."""
@@ -209,11 +222,16 @@ class JackfieldApp(FollowingApp):
 
     def run_command(self, id: str) -> None:
         """Do it, or say why not."""
-        self.deeds.run(id)
+        self.call_later(self.deeds.run, id)
 
-    def action_command(self, id: str) -> None:
-        """A key of the registry was pressed."""
-        self.deeds.run(id)
+    async def action_command(self, id: str) -> None:
+        """A key of the registry was pressed; the next key waits until it has been done."""
+        await self.deeds.run(id)
+
+    def tell(self, text: str, *, fault: bool = False) -> None:
+        """Answer what the person did; the keys may mean something else now."""
+        super().tell(text, fault=fault)
+        self.show_keys()
 
     def explain_names(self, query: str, limit: int) -> Sequence[NameHit]:
         """Names are not explained yet; the palette offers none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.protocol.rows import detail_of
@@ -81,7 +81,7 @@ class Deeds:
             raise NotReady
         return controller
 
-    def run(self, id: str) -> None:
+    async def run(self, id: str) -> None:
         """Do it, or say why not."""
         offer = self.offer(id)
         if offer is not None and offer.why:
@@ -91,9 +91,11 @@ class Deeds:
             return
         if deed := _DEEDS.get(id):
             name, _, argument = deed.partition(" ")
-            do: Callable[..., None] = getattr(self, f"_{name}")
+            do: Callable[..., Awaitable[None] | None] = getattr(self, f"_{name}")
             try:
-                do(*([argument] if argument else []))
+                done = do(*([argument] if argument else []))
+                if done is not None:
+                    await done
             except NotReady:
                 toast(self._app, "The core is still being opened")
 
@@ -105,12 +107,13 @@ class Deeds:
         offers, selected = pane.offers(), pane.selected is not None
         if selected and pane.view.TAB != "activity":
             offers.append(Offer("row.refresh"))
-        offers += [Offer("list.filter"), Offer("list.next-view")]
-        if pane.view.REFRESHED:
-            offers.append(Offer("list.refresh", "refetch all"))
         controller = self._app.controller
         if controller and controller.undoable:
             offers.append(Offer("app.undo", about=controller.undoable[-1].name))
+        if pane.view.counts()["all"]:
+            offers += [Offer("list.filter"), Offer("list.next-view")]
+        if pane.view.REFRESHED:
+            offers.append(Offer("list.refresh", "refetch all"))
         if selected:
             offers += [Offer("row.copy"), Offer("row.copy-json")]
         return _first_of_each(offers)
@@ -169,8 +172,8 @@ class Deeds:
     def _quit(self) -> None:
         self._app.open_dialog(dialogs.leave(self._app))
 
-    def _tab(self, tab: str) -> None:
-        self._app.open_tab(tab)
+    async def _tab(self, tab: str) -> None:
+        await self._app.open_tab(tab)
 
     def _theme(self, name: str) -> None:
         self._app.theme = name

@@ -31,7 +31,7 @@ async def details(app: JackfieldApp) -> None:
     """The details of the selected row as a page; does what was asked for there."""
     command = await app.push_screen_wait(DetailSheet(app.pane, app.changes))
     if command:
-        app.deeds.run(command)
+        await app.deeds.run(command)
 
 
 async def errors(app: JackfieldApp) -> None:
@@ -43,7 +43,7 @@ async def errors(app: JackfieldApp) -> None:
     if not tab:
         toast(app, f"{target.subject} has no row of its own")
         return
-    app.open_tab(tab)
+    await app.open_tab(tab)
     app.pane.go_to(prefix + target.subject)
 
 
@@ -73,12 +73,7 @@ async def user_layer(app: JackfieldApp, decided: Decided) -> bool:
     """Another layer decides: offer to write the user's file all the same."""
     target, where = decided.target, app.place.of(decided.by)
     word = "off" if target.enabled else "on"
-    choice = Choice(
-        "user",
-        "Write it all the same",
-        "write the user's file",
-        "takes hold where the other does not decide",
-    )
+    choice = Choice("user", "Write it all the same")
     answer = await app.push_screen_wait(
         Confirm(
             f"{target.name} is decided elsewhere",

@@ -53,7 +53,7 @@ class FollowingApp(App[None]):
         self._connect = connect
         self._consent_all = consent_all
         self.store = ViewStore(now)
-        self.place = Place(read_only=READ_ONLY if read_only else "")
+        self.place = Place(read_only=READ_ONLY if read_only else "", starts_all=consent_all)
         self.changes: Signal[set[Changed]] = Signal(self, "store-changed")
         self.controller: Controller | None = None
 

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
 
 import pytest
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(autouse=True)
-def _utc(monkeypatch: pytest.MonkeyPatch):
+def _utc(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield

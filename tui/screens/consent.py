@@ -42,8 +42,7 @@ class ConsentSheet(Sheet[dict[str, bool] | None]):
     ]
     DEFAULT_CSS = """
     ConsentSheet {
-        & .program { height: auto; margin-top: 1; }
-        & #intro { margin-bottom: 0; }
+        & #box #body .program { height: auto; margin: 1 1 0 0; }
     }
     """
 

@@ -44,7 +44,8 @@ class ErrorsSheet(Sheet[Target | None]):
     DEFAULT_CSS = """
     ErrorsSheet {
         & RowList { height: auto; max-height: 18; }
-        & #said { height: 7; background: $surface; padding: 0 2 0 3; margin-top: 1; }
+        & #said { height: 7; background: $surface; padding: 0 2 0 3; }
+        & #box #body #said { margin: 1 1 0 0; }
     }
     """
     COLUMNS = (

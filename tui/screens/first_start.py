@@ -58,13 +58,19 @@ class FirstStartSheet(Sheet[str | None]):
                 "order kept."
             )
         page.section("Starts")
-        waiting = store.consent
-        page.text(
-            f"{plural(waiting, 'program')} {'waits' if waiting == 1 else 'wait'} for your yes; "
-            "each is shown with its exact command first."
-            if waiting
-            else "No server before you have agreed to its exact command."
-        )
+        page.text(self._starts())
+
+    def _starts(self) -> str:
+        waiting = self._store.consent
+        if self._place.starts_all:
+            return "Every server that is turned on: it was started with --yes."
+        if waiting:
+            wait = "waits" if waiting == 1 else "wait"
+            return (
+                f"{plural(waiting, 'program')} {wait} for your yes; "
+                "each is shown with its exact command first."
+            )
+        return "No server before you have agreed to its exact command."
 
     def below(self) -> ComposeResult:
         yield ButtonRow([("", "Look around, start nothing"), ("review", "Look at the programs")])

@@ -62,7 +62,8 @@ class PeekLines:
 class Place:
     """Where paths are shortened to: the home, and the directory of the workspace.
 
-    `read_only` is the reason why nothing can be written, or "".
+    `read_only` is the reason why nothing can be written, or ""; `starts_all` says that servers
+    start without being asked about.
     """
 
     home: str = ""
@@ -70,6 +71,7 @@ class Place:
     cwd: str = ""
     config_file: str = ""
     read_only: str = ""
+    starts_all: bool = False
 
     def path(self, path: str) -> str:
         """`~/…` below the home."""

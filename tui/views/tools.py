@@ -97,11 +97,11 @@ class ToolsView(ListView):
     REFRESHED = ("inventory", "installed")
     DOMAINS = frozenset({"inventory", "servers", "installed", "apps"})
     COLUMNS = (
-        Column("name", "Tool", 19, grow=2, most=40, match=True),
+        Column("name", "Tool", 19, grow=1, most=40, match=True),
         Column("found", "Found", 8, keep=5),
         Column("enabled", "Enabled", 7),
         Column("connected", "Connected", 9),
-        Column("state", "Callable", 13, grow=2, most=44, spill=True),
+        Column("state", "Callable", 13, grow=3, most=44, spill=True),
         Column("server", "From", 11, grow=1, most=22, keep=2),
         Column("effect", "Effect", 8, keep=3),
         Column("tokens", "Tokens", 6, keep=4, right=True),
