@@ -13,6 +13,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -368,7 +369,7 @@ class _Start:
         """Nobody waits any more: whatever has been started, or will be, is ended."""
         self._given_up = True
         if self._popen is not None:
-            self._kill()
+            threading.Thread(target=self._kill, daemon=True).start()
 
     def _kill(self) -> None:
         popen = self._popen

@@ -68,6 +68,8 @@ class FakeMcpHttp:
     era: str = "handshake"
     """Or `modern` (2026-07-28 only), `modern-too`."""
     stateless: bool = False
+    session: str = ""
+    """The session id that it gives out; "" = a new one each time."""
     legacy: bool = False
     """HTTP+SSE of 2024-11-05: GET of `/mcp` names `/post`."""
     endpoint: str = "/post"
@@ -239,7 +241,7 @@ class _Exchange:
     def _session(self) -> dict[str, str]:
         if self.seen.method != "initialize" or self.server.stateless:
             return {}
-        session = uuid.uuid4().hex
+        session = self.server.session or uuid.uuid4().hex
         self.server.sessions.add(session)
         return {"mcp_session_id": session}
 

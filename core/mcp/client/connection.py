@@ -92,6 +92,8 @@ class Connection:
         raise passed
 
     async def _open(self) -> ServerHello:
+        if self._rpc.reason is not None:
+            raise SessionClosed(self._rpc.reason)
         first: HttpFailed | None = None
         for transport in self._transports:
             self._transport = transport

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 ACCEPT = "text/event-stream, application/json"
 _AFTERWARDS = 0.5  # a server ends a stream right after its answer; the connection is then kept
+_STREAM_OPENS_WITHIN = 5.0
 _NOTICE_DEADLINE = 30.0
 _CANCEL_DEADLINE = 5.0
 _DELETE_DEADLINE = 1.0
@@ -65,6 +66,7 @@ class StreamableHttp:
         self._exchanges: dict[int, anyio.CancelScope] = {}
         self._listener: anyio.CancelScope | None = None
         self._listening = False
+        self._listener_settled = anyio.Event()  # its stream is open, or there is none
         self.heard_at = 0.0
 
     pid = None
@@ -245,6 +247,9 @@ class StreamableHttp:
 
     async def _answered_elsewhere(self, call: Call, status: int) -> None:
         """202 to a request: the answer can only come on the server's own stream."""
+        if self._listener is not None:
+            with anyio.move_on_after(_STREAM_OPENS_WITHIN):
+                await self._listener_settled.wait()
         if not self._listening:
             wire = self._must_wire()
             text = f"{wire.host} answered {call.method} with {status} and nothing else"
@@ -307,8 +312,12 @@ class StreamableHttp:
         if self._listener is not None:
             self._listener.cancel()
         if self._is_open and self._session and not self._modern:
-            self._listener = anyio.CancelScope()
-            self._tasks.start_soon(keep_listening, self._hear, self._rpc.close, self._listener)
+            self._listener, self._listener_settled = anyio.CancelScope(), anyio.Event()
+            self._tasks.start_soon(self._run_listener, self._listener, self._listener_settled)
+
+    async def _run_listener(self, scope: anyio.CancelScope, settled: anyio.Event) -> None:
+        await keep_listening(self._hear, self._rpc.close, scope)
+        settled.set()
 
     async def _hear(self, cursor: Cursor) -> bool:
         """One connection of the stream, to its end; False when the server has none."""
@@ -320,6 +329,7 @@ class StreamableHttp:
             if content_type(response) != EVENT_STREAM:
                 return False
             self._listening = True
+            self._listener_settled.set()
             try:
                 await self._read_stream(response, cursor, None)
             finally:

@@ -31,14 +31,14 @@ class StdioTarget:
     """What to start.
 
     Attributes:
-        command: Looked up in `PATH` of `env`.
+        command, args: Looked up in `PATH` of `env`; arguments may hold secrets.
         env: All that the process gets; nothing is inherited.
         cwd: Absolute; None = ours.
         message_limit: Bytes of one message; a larger one ends the connection.
     """
 
     command: str
-    args: Sequence[str] = ()
+    args: Sequence[str] = field(default=(), repr=False)
     env: Mapping[str, str] = field(repr=False)
     cwd: str | Path | None = None
     message_limit: int = MESSAGE_LIMIT
@@ -86,6 +86,9 @@ class StdioCarrier:
         except SpawnFailed as failure:
             raise SessionClosed(CloseReason(errno=failure.errno, text=failure.message)) from None
         self._process = process
+        if self._rpc.reason is not None:  # closed meanwhile
+            await self._processes.end(process, 0)
+            raise SessionClosed(self._rpc.reason)
         self.heard_at = time.monotonic()
         for task in (self._read, self._write, self._watch, self._drain):
             self._tasks.start_soon(task, process)

@@ -137,6 +137,9 @@ class Wire:
                 await response.aclose()
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             raise HttpFailed(self.lost(error)) from None
+        except UnicodeError:
+            text = f"{self.host}: a header is not valid"
+            raise HttpFailed(_invalid(text, self.host)) from None
 
     def lost(self, error: Exception) -> CloseReason:
         """Why there is no answer."""
@@ -192,6 +195,8 @@ class Wire:
         )
         followed = 0
         while True:
+            if self._client.is_closed:
+                raise SessionClosed(CloseReason(text="The session was closed", host=self.host))
             request = self._client.build_request(
                 verb, url, headers=sent, content=body, timeout=timeout
             )

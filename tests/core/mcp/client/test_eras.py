@@ -24,6 +24,7 @@ from tests.fakes.mcp_stdio import argv
 
 pytestmark = pytest.mark.anyio
 META = "io.modelcontextprotocol/"
+CLIENTS = HttpClients({})
 
 
 def who(era: Era) -> Introduction:
@@ -43,7 +44,7 @@ async def over_stdio(era: Era, mode: str, **options: Any) -> AsyncGenerator[Sess
 async def over_http(era: Era, server: FakeMcpHttp) -> AsyncGenerator[Session]:
     target = HttpTarget(url=server.url, retry_delays=())
     with anyio.fail_after(10):
-        async with open_http_session(target, who(era), http=HttpClients({})) as session:
+        async with open_http_session(target, who(era), http=CLIENTS) as session:
             yield session
 
 

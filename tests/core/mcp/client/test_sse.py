@@ -16,13 +16,14 @@ from tests.fakes.mcp_http import FakeMcpHttp
 
 pytestmark = pytest.mark.anyio
 WHO = Introduction(name="jackfield", version="1")
+CLIENTS = HttpClients({})
 
 
 @asynccontextmanager
 async def session_with(server: FakeMcpHttp, **target: Any) -> AsyncGenerator[Session]:
     target = {"url": server.url, "legacy_sse": True, "retry_delays": (), **target}
     with anyio.fail_after(10):
-        async with open_http_session(HttpTarget(**target), WHO, http=HttpClients({})) as session:
+        async with open_http_session(HttpTarget(**target), WHO, http=CLIENTS) as session:
             yield session
 
 

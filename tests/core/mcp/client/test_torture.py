@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.shared]
 KIT = SHARED / "kit"
 WHO = Introduction(name="jackfield", title="Jackfield", version="1")
 CALL = {"name": "go", "arguments": {}}
+CLIENTS = HttpClients({})
 
 
 @pytest.fixture(autouse=True)
@@ -164,7 +165,7 @@ def running(mode: str, at: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
 async def http(url: str) -> AsyncGenerator[Session]:
     target = HttpTarget(url=url, retry_delays=(0.01, 0.02))
     with anyio.fail_after(20):
-        async with open_http_session(target, WHO, http=HttpClients({})) as session:
+        async with open_http_session(target, WHO, http=CLIENTS) as session:
             yield session
 
 
