@@ -241,6 +241,9 @@ JACKFIELD_CONSENT_READ: Method[jackfield.NoParams, jackfield.ConsentResult] = Me
 JACKFIELD_CONSENT_WRITE: Method[jackfield.ConsentAnswers, jackfield.Done] = Method(
     "jackfield/consent/write", _OURS + "ConsentAnswers", _DONE
 )
+JACKFIELD_ELICITATION_ANSWER: Method[jackfield.ElicitationAnswer, jackfield.Done] = Method(
+    "jackfield/elicitation/answer", _OURS + "ElicitationAnswer", _DONE
+)
 JACKFIELD_EVENTS_RECENT: Method[jackfield.RecentParams, jackfield.RecentResult] = Method(
     "jackfield/events/recent", _OURS + "RecentParams", _OURS + "RecentResult"
 )

@@ -6,7 +6,7 @@ import logging
 import random
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 from anyio.abc import TaskGroup
@@ -33,6 +33,7 @@ from core.protocol.events import Event, ServerHappened
 from core.protocol.rows import ServerStatus
 
 HISTORY = 50
+LATENCIES = 40
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY = 10.0
 """Seconds that a connection must have lasted for the next failure to count as the first."""
@@ -104,7 +105,7 @@ class _Life:
     failed: StartFailed | None = None
     ended: CloseReason | None = None
     up_since: float | None = None
-    latency_ms: float | None = None
+    latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES))
 
 
 class Connection:
@@ -170,8 +171,9 @@ class Connection:
         return self._life.session
 
     @property
-    def latency_ms(self) -> float | None:
-        return self._life.latency_ms
+    def latencies(self) -> tuple[float, ...]:
+        """Milliseconds that the last answers took, oldest first."""
+        return tuple(self._life.latencies)
 
     def listing(self, name: str) -> Listing | None:
         """`tools`, `resources`, `templates` or `prompts` as last read; None = not read."""
@@ -306,7 +308,7 @@ class Connection:
         life = self._life
         life.session, life.hello = opened.session, opened.hello
         life.lists = Lists(opened.tools, self._around.clock, lambda: self._around.changed(self))
-        life.latency_ms = round(opened.ms, 1)
+        life.latencies.append(round(opened.ms, 1))
         life.up_since = anyio.current_time()
         self._was_up = True
         self._become("connected", told=Told(spec=self.spec, status="ready"), ms=opened.ms)
@@ -343,7 +345,7 @@ class Connection:
             except CoreError as error:
                 _log.debug("ping of %s: %s", self.spec.name, error)
             missed = 0
-            self._life.latency_ms = round((anyio.current_time() - began) * 1000, 1)
+            self._life.latencies.append(round((anyio.current_time() - began) * 1000, 1))
             self._around.changed(self)
 
     def _give_up(self, reason: CloseReason) -> None:

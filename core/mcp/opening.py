@@ -61,6 +61,8 @@ class Opening:
 
     Attributes:
         watch: Wraps each session, to see what passes through it.
+        refusal: Why a server may not be started or contacted at all, or "". Nothing gets past
+            it, whoever asks for the server.
     """
 
     maker: SessionMaker
@@ -68,6 +70,7 @@ class Opening:
     slots: HandshakeSlots
     threaded: bool
     watch: Callable[[ServerSpec, Session], Session] = lambda spec, session: session
+    refusal: Callable[[ServerSpec], str] = lambda spec: ""
 
     async def run(
         self,
@@ -88,6 +91,8 @@ class Opening:
             StartFailed: The session did not come to be.
             CoreError: What `body` raises.
         """
+        if refused := self.refusal(spec):
+            raise StartFailed(refused)
         if spec.start_fault:
             raise StartFailed(spec.start_fault)
         attempt = _Attempt(self, spec, side, body, greeted)

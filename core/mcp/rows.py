@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -94,7 +94,7 @@ def _live_facts(spec: ServerSpec, connection: Connection, clock: Clock) -> dict[
     problems = (*spec.problems, *(_problem(spec, fault) for fault in faults))
     return {
         "status": connection.status,
-        "reason": spec.secrets.mask(connection.reason),
+        "reason": _why(spec, connection),
         "since": connection.since,
         "limit": connection.limit,
         "tools": None if tools is None else sum(map(spec.allows, tools.items)),
@@ -102,7 +102,7 @@ def _live_facts(spec: ServerSpec, connection: Connection, clock: Clock) -> dict[
         "resources": _count(connection, "resources"),
         "templates": _count(connection, "templates"),
         "heard_at": clock.now() - (anyio.current_time() - heard) if heard else None,
-        "latency_ms": connection.latency_ms if connection.live else None,
+        "latency_ms": connection.latencies[-1] if connection.live else None,
         "protocol": hello.protocol_version if hello is not None else "",
         "server_version": str(hello.server_info.get("version", "")) if hello is not None else "",
         "pid": session.pid if session is not None and connection.live else None,
@@ -110,6 +110,32 @@ def _live_facts(spec: ServerSpec, connection: Connection, clock: Clock) -> dict[
         "stderr_tail": tail_of(spec, connection),
         "problems": problems,
     }
+
+
+def _why(spec: ServerSpec, connection: Connection) -> str:
+    if connection.live and not connection.configured:
+        return "running, no longer configured"
+    return spec.secrets.mask(connection.reason)
+
+
+def shown_spec(spec: ServerSpec, connection: Connection | None) -> ServerSpec:
+    """The entry that a row is made from: of a server that runs on as it was started, that one."""
+    if connection is None or connection.spec.link == spec.link:
+        return spec
+    running = connection.spec
+    if not spec.usable:
+        return replace(running, problems=spec.problems)
+    changed = Problem(
+        id=f"servers:{spec.name}:changed",
+        domain="servers",
+        subject=spec.name,
+        rule="changed",
+        severity="warning",
+        message=f"{spec.name}: its entry has changed; it runs on as it was started",
+        evidence=spec.origin,
+        hint="agree to the change; it is then started anew",
+    )
+    return replace(running, problems=(*spec.problems, changed))
 
 
 def tail_of(spec: ServerSpec, connection: Connection, lines: int = TAIL_LINES) -> tuple[str, ...]:
@@ -162,6 +188,12 @@ def tool_rows(spec: ServerSpec, connection: Connection) -> list[ToolRow]:
                     row = _malformed(spec, fault, listing.at)
                     rows[row.id] = row
     return list(rows.values())
+
+
+def stale_tool(row: ToolRow, connection: Connection) -> ToolRow:
+    """What a server offered before its present start, until it has listed again."""
+    reason = _reason(connection.spec, connection, None, True)
+    return msgspec.structs.replace(row, cached=True, callable=False, reason=reason)
 
 
 def _row(

@@ -80,6 +80,7 @@ class ServerSpec:
         origin, enabled_at: Where it stands, and where it is switched.
         scope: Whose entry it is: `user`, `project:FOLDER`, `plugin:ID` or another layer's name.
         enabled_tools: None when all are allowed; the deny list counts after it.
+        approval, tool_approvals: What model calls need, for all tools and for single ones.
         fingerprint: Of everything in the entry; differs when any part does.
         link: Of what makes the connection; the same link needs no new one.
         secrets: What must not be shown of this server.
@@ -101,6 +102,8 @@ class ServerSpec:
     tool_timeout: float = TOOL_TIMEOUT
     enabled_tools: frozenset[str] | None = None
     disabled_tools: frozenset[str] = frozenset()
+    approval: str | None = None
+    tool_approvals: Mapping[str, str] = field(default_factory=dict[str, str])
     fingerprint: str = ""
     link: str = ""
     problems: tuple[Problem, ...] = ()

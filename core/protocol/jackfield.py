@@ -208,6 +208,14 @@ class ConsentAnswers(Message, frozen=True, kw_only=True):
     answers: dict[str, bool]
 
 
+class ElicitationAnswer(Message, frozen=True, kw_only=True):
+    """What the person says to a question. `id`: of the `ElicitationRequested`."""
+
+    id: str
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] | None = None
+
+
 class RecentParams(Message, frozen=True, kw_only=True):
     """The last `limit` occurrences, oldest first."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from core.protocol.base import Params, Wire
-
-U32 = Annotated[int, Field(ge=0, le=2**32 - 1)]
+from core.protocol.base import U32, Params, Wire
 
 AuthStatus = Literal["unknown", "unsupported", "notLoggedIn", "bearerToken", "oAuth"]
 RuntimeStatus = Literal[

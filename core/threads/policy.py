@@ -34,6 +34,8 @@ class ThreadPolicy:
         negotiate: Only list what the server's capabilities name; tolerate what the protocol
             allows. Otherwise exactly the real one's sequence and demands.
         keep_connections: Status lists without a thread use the kept connections.
+        strict_config: A configuration that Codex refuses is refused when a thread starts or
+            reloads; otherwise what is wrong with it is left out and told.
         identity: How it introduces itself.
     """
 
@@ -43,6 +45,7 @@ class ThreadPolicy:
     consent: bool
     negotiate: bool
     keep_connections: bool
+    strict_config: bool
     identity: Identity
 
 
@@ -53,6 +56,7 @@ CODEX = ThreadPolicy(
     consent=False,
     negotiate=False,
     keep_connections=False,
+    strict_config=True,
     identity=Identity(
         client_name="codex-mcp-client",
         client_title="Codex",
@@ -69,6 +73,7 @@ PANEL = ThreadPolicy(
     consent=True,
     negotiate=True,
     keep_connections=True,
+    strict_config=False,
     identity=Identity(
         client_name="jackfield",
         client_title="Jackfield",

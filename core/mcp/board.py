@@ -1,0 +1,114 @@
+"""The panel's lists of servers and of what they offer, published as each server answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from core.mcp.connection import Connection
+from core.mcp.rows import (
+    AuthState,
+    Held,
+    presumed_auth,
+    server_row,
+    shown_spec,
+    stale_tool,
+    tool_rows,
+)
+from core.mcp.runtime import McpRuntime
+from core.mcp.spec import ServerSpec
+from core.ports import Clock
+from core.protocol.events import StateChanged
+from core.protocol.rows import ServerRow, ToolRow
+from core.snapshot import SnapshotOwner
+
+
+class ServerBoard:
+    """Holds the snapshots `servers` and `inventory`.
+
+    Attributes:
+        runtime: Of the panel's thread; None before there is one.
+        hold: Why a usable server without a connection is not running; None when nothing holds
+            it.
+    """
+
+    def __init__(self, emit: Callable[[StateChanged], None], clock: Clock) -> None:
+        self.servers: SnapshotOwner[ServerRow] = SnapshotOwner("servers", emit)
+        self.inventory: SnapshotOwner[ToolRow] = SnapshotOwner("inventory", emit)
+        self.runtime: McpRuntime | None = None
+        self.hold: Callable[[ServerSpec], str | None] = lambda spec: None
+        self._clock = clock
+        self._auth: dict[str, AuthState] = {}
+        self._held_since: dict[str, float] = {}
+        self._tools: dict[str, tuple[ToolRow, ...]] = {}
+
+    def sync(self) -> None:
+        """The set of servers, or what holds some of them, has changed."""
+        if self.runtime is None:
+            return
+        specs = dict(self.runtime.specs)
+        for name, connection in self.runtime.connections.items():
+            specs.setdefault(name, connection.spec)
+        ordered = [specs[name] for name in sorted(specs, key=str.encode)]
+        self._auth = {name: auth for name, auth in self._auth.items() if name in specs}
+        rows = [self._row(spec) for spec in ordered]
+        self.servers.publish(self.servers.begin(), rows, at=self._clock.now())
+        self._tools = {name: tools for name, tools in self._tools.items() if name in specs}
+        for spec in ordered:
+            self._list(spec)
+        self._publish_tools(ordered)
+
+    def update(self, connection: Connection) -> None:
+        """A state or a list of one server has changed."""
+        if self.runtime is None or self.runtime.connection(connection.spec.name) is not connection:
+            return
+        name = connection.spec.name
+        spec = self.runtime.specs.get(name, connection.spec)
+        self.servers.upsert(self._row(spec))
+        before = self._tools.get(name, ())
+        self._list(spec)
+        if self._tools.get(name, ()) != before:
+            specs = {**self.runtime.specs, name: spec}
+            self._publish_tools([specs[key] for key in sorted(specs, key=str.encode)])
+
+    def set_auth(self, name: str, auth: AuthState) -> None:
+        """What is known now of how a server is authorised."""
+        self._auth[name] = auth
+        row = self.servers.current.rows.get(name)
+        spec = self.runtime.specs.get(name) if self.runtime is not None else None
+        if row is not None and spec is not None:
+            self.servers.upsert(self._row(spec))
+
+    def _row(self, spec: ServerSpec) -> ServerRow:
+        connection = self._connection(spec.name)
+        return server_row(
+            shown_spec(spec, connection),
+            connection,
+            held=self._held(spec),
+            auth=self._auth.get(spec.name) or presumed_auth(spec),
+            clock=self._clock,
+        )
+
+    def _held(self, spec: ServerSpec) -> Held:
+        reason = self.hold(spec) if spec.usable else None
+        key = f"{spec.name} {spec.standing} {reason}"
+        since = self._held_since.setdefault(key, self._clock.now())
+        if reason is None:
+            return Held(since=since)
+        return Held(status="review", reason=reason, since=since)
+
+    def _list(self, spec: ServerSpec) -> None:
+        connection = self._connection(spec.name)
+        if connection is None:
+            self._tools.pop(spec.name, None)
+        elif connection.listing("tools") is not None or spec.name not in self._tools:
+            self._tools[spec.name] = tuple(tool_rows(shown_spec(spec, connection), connection))
+        else:
+            known = self._tools[spec.name]
+            self._tools[spec.name] = tuple(stale_tool(row, connection) for row in known)
+
+    def _connection(self, name: str) -> Connection | None:
+        return self.runtime.connection(name) if self.runtime is not None else None
+
+    def _publish_tools(self, ordered: Iterable[ServerSpec]) -> None:
+        rows = [row for spec in ordered for row in self._tools.get(spec.name, ())]
+        self.inventory.publish(self.inventory.begin(), rows, at=self._clock.now())

@@ -1,0 +1,356 @@
+"""The panel's own thread: its servers wait for a yes, follow the files and are watched."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from core.errors import CoreError, InvalidRequest
+from core.mcp.auth_status import AuthJudge
+from core.mcp.board import ServerBoard
+from core.mcp.client.session import Session
+from core.mcp.connection import Connection
+from core.mcp.detail import server_detail, tool_detail
+from core.mcp.effective import Reading
+from core.mcp.opening import Opening
+from core.mcp.runtime import McpRuntime
+from core.mcp.spec import Endpoint, ServerSpec
+from core.mcp.traffic import Recorded
+from core.ports import Deps
+from core.protocol.events import ConsentRequested, Event, RefreshFinished, RefreshStarted
+from core.protocol.facts import Problem
+from core.protocol.jackfield import ConsentItem
+from core.scope import Caller
+from core.threads.consent import Consent, ConsentStore
+from core.threads.desk import Desk
+from core.threads.ids import new_id
+from core.threads.manager import ThreadManager
+from core.threads.policy import PANEL
+from core.threads.settings import Wishes, settings_of
+from core.threads.thread import Thread
+
+PING_EVERY = 30.0
+_JUDGED_AT_ONCE = 8
+_WANTS_RECONNECT = frozenset({"failed", "waiting", "authenticationRequired"})
+_TELLING = frozenset({"connected", "authenticationRequired", "failed"})
+
+_log = logging.getLogger(__name__)
+
+
+class Panel:
+    """One per core. `open` starts it; before that there is nothing to see.
+
+    Args:
+        board: Its lists; published to as servers answer.
+        ping_every: Seconds between two looks at an HTTP server.
+    """
+
+    def __init__(
+        self,
+        deps: Deps,
+        manager: ThreadManager,
+        board: ServerBoard,
+        judge: AuthJudge,
+        emit: Callable[[Event], None],
+        *,
+        version: str,
+        ping_every: float = PING_EVERY,
+    ) -> None:
+        self._deps, self._manager, self._board = deps, manager, board
+        self._judge, self._emit = judge, emit
+        self._ping_every = ping_every
+        self._caller = Caller(policy=PANEL, version=version)
+        self._store = ConsentStore(deps.state_dir, deps.clock)
+        self.consent = Consent(self._store)
+        self.desk = Desk(emit, deps.clock)
+        self.problems: tuple[Problem, ...] = ()
+        self.thread: Thread | None = None
+        self._turn = anyio.Lock()
+        self._asked: frozenset[str] = frozenset()
+        self._unjudged: set[str] = set()
+        self._judging = anyio.Event()
+        self._statuses: dict[str, str] = {}
+
+    @property
+    def caller(self) -> Caller:
+        """On whose behalf servers are contacted."""
+        return self._caller
+
+    async def open(self, *, consent_all: bool = False) -> Thread:
+        """Make the thread and start what was agreed to; the same thread when asked again.
+
+        Args:
+            consent_all: Everything counts as agreed to, but for untrusted folders.
+        """
+        async with self._turn:
+            if self.thread is not None:
+                return self.thread
+            await self._store.load()
+            self.consent.everything = consent_all
+            cwd = self._deps.cwd
+            reading = await self._manager.source.read(cwd)
+            self.thread = self._make(cwd, reading)
+            self._manager.adopt(self.thread)
+            self._manager.tasks.start_soon(self._keep_judging)
+            self._took(reading)
+            self.thread.runtime.start(reading.specs)
+            self._ask()
+            return self.thread
+
+    def _make(self, cwd: Path, reading: Reading) -> Thread:
+        thread = Thread(
+            new_id(self._deps.clock.now()),
+            cwd=cwd,
+            policy=PANEL,
+            settings=settings_of(Wishes(), reading.loaded, str(cwd)),
+            loaded=reading.loaded,
+            mine=True,
+        )
+        thread.release()
+        around = self._manager.surroundings(
+            thread,
+            self.opening(threaded=True),
+            asker=self.desk,
+            changed=self._changed,
+            emit=self._emit,
+            ping_every=self._ping_every,
+        )
+        thread.runtime = McpRuntime(
+            around, self._manager.tasks, held=self._holds, applied=self._applied
+        )
+        self._board.runtime = thread.runtime
+        self._board.hold = self._hold_reason
+        return thread
+
+    def opening(self, *, threaded: bool) -> Opening:
+        """For the panel's connections; nothing is contacted that was not agreed to."""
+        opening = self._manager.opening(self._caller, threaded=threaded)
+        return Opening(
+            maker=opening.maker,
+            policy=opening.policy,
+            slots=opening.slots,
+            threaded=threaded,
+            watch=self._recorded,
+            refusal=self._refusal,
+        )
+
+    def _recorded(self, spec: ServerSpec, session: Session) -> Session:
+        return Recorded(session, spec, self._emit, self._deps.clock)
+
+    # -- what the files say
+
+    async def follow(self) -> None:
+        """The files, the plugins or the account have changed."""
+        async with self._turn:
+            if self.thread is None:
+                return
+            reading = await self._manager.reading_of(self.thread)
+            self._took(reading)
+            self.thread.runtime.follow(reading.specs)
+            self._ask()
+
+    async def refresh(
+        self, refresh_id: str, *, forced: bool = False, names: Sequence[str] | None = None
+    ) -> None:
+        """Read everything anew; forced, ask the servers too and start those that failed.
+
+        Emits: `RefreshStarted`, the rows as they come, `RefreshFinished`.
+        """
+        self._emit(
+            RefreshStarted(
+                id=refresh_id, domain="servers", forced=forced, sources=tuple(names or ())
+            )
+        )
+        began = anyio.current_time()
+        await self.follow()
+        outcome = "ok"
+        if forced and self.thread is not None:
+            runtime = self.thread.runtime
+            chosen = [name for name in runtime.connections if names is None or name in names]
+            for name in chosen:
+                self._renew(runtime, name)
+            for name in chosen:
+                if connection := runtime.connection(name):
+                    await connection.settled()
+            live = [bool((c := runtime.connection(name)) and c.live) for name in chosen]
+            outcome = "ok" if all(live) else "partly" if any(live) else "failed"
+        self._emit(
+            RefreshFinished(
+                id=refresh_id,
+                domain="servers",
+                outcome=outcome,
+                seconds=anyio.current_time() - began,
+            )
+        )
+
+    def _renew(self, runtime: McpRuntime, name: str) -> None:
+        connection = runtime.connections[name]
+        if connection.live:
+            connection.relist()
+            self._want_auth([name], anew=True)
+        elif connection.status != "starting":
+            self._forget(connection.spec)
+            runtime.reconnect(name)
+
+    def _took(self, reading: Reading) -> None:
+        if self.thread is None:
+            return
+        self.thread.loaded = reading.loaded
+        self.problems = reading.problems
+        self._manager.publish_rows()
+
+    # -- consent
+
+    def _holds(self, spec: ServerSpec) -> bool:
+        if isinstance(spec.target, Endpoint) and spec.target.hosted:
+            return False
+        return PANEL.consent and self.consent.holds(spec)
+
+    def _hold_reason(self, spec: ServerSpec) -> str | None:
+        return self.consent.reason(spec) if self._holds(spec) else None
+
+    def _refusal(self, spec: ServerSpec) -> str:
+        if not spec.usable:
+            return spec.reason or spec.standing
+        connection = self.thread.runtime.connection(spec.name) if self.thread else None
+        if connection is not None and connection.spec is spec:
+            return ""  # agreed to when it was started
+        return "not agreed to yet" if self._holds(spec) else ""
+
+    def consent_items(self) -> tuple[ConsentItem, ...]:
+        """All programs and endpoints, those that wait for an answer first."""
+        return self.consent.items(self._consentable())
+
+    async def answer_consent(self, answers: Mapping[str, bool]) -> None:
+        """Remember answers and start, or exchange, what has got its yes."""
+        await self.consent.answer(self._consentable(), answers)
+        await self.follow()
+
+    def _consentable(self) -> list[ServerSpec]:
+        specs = self.thread.runtime.specs.values() if self.thread is not None else ()
+        return [s for s in specs if not (isinstance(s.target, Endpoint) and s.target.hosted)]
+
+    def _ask(self) -> None:
+        """Say it once when something new waits for a yes."""
+        waiting = self.consent.waiting(self._consentable())
+        if waiting - self._asked:
+            self._emit(ConsentRequested(at=self._deps.clock.now(), count=len(waiting)))
+        self._asked = waiting
+
+    # -- commands
+
+    def reconnect(self, names: Iterable[str] | None) -> None:
+        """Start servers anew; None = all that have failed.
+
+        Raises:
+            InvalidRequest: A named one is unknown, or may not be started.
+        """
+        runtime = self._runtime()
+        if names is None:
+            names = [n for n, c in runtime.connections.items() if c.status in _WANTS_RECONNECT]
+        for name in list(names):
+            spec = runtime.specs.get(name)
+            if spec is None and runtime.connection(name) is None:
+                raise InvalidRequest(f"unknown MCP server '{name}'")
+            if spec is not None:
+                if refused := self._refusal(spec):
+                    raise InvalidRequest(f"{name} is not started: {refused}")
+                self._forget(spec)
+            runtime.reconnect(name)
+
+    def cancel(self, name: str) -> None:
+        """Give up a start, or end a server. Raises InvalidRequest for one that does not run."""
+        if not self._runtime().cancel(name):
+            raise InvalidRequest(f"{name} is not running")
+
+    def signed_in(self, name: str) -> None:
+        """Credentials of a server were stored or removed: start it anew with them."""
+        runtime = self._runtime()
+        if name in runtime.specs:
+            self._forget(runtime.specs[name])
+            runtime.reconnect(name)
+            self._want_auth([name], anew=True)
+
+    async def detail(self, name: str) -> dict[str, Any]:
+        """Everything known of a server. Raises InvalidRequest for an unknown one."""
+        runtime = self._runtime()
+        row = self._board.servers.current.rows.get(name)
+        connection = runtime.connection(name)
+        spec = runtime.specs.get(name) or (connection.spec if connection is not None else None)
+        if row is None or spec is None:
+            raise InvalidRequest(f"unknown MCP server '{name}'")
+        return await anyio.to_thread.run_sync(
+            server_detail, row, spec, connection, self._deps.environ
+        )
+
+    def tool_detail(self, row_id: str) -> dict[str, Any] | None:
+        """Of a row of the inventory; None when no server of ours has it."""
+        row = self._board.inventory.current.rows.get(row_id)
+        connection = self._runtime().connection(row.owner) if row is not None else None
+        if row is None or connection is None:
+            return None
+        return tool_detail(row, connection.spec, connection)
+
+    def _runtime(self) -> McpRuntime:
+        if self.thread is None:
+            raise InvalidRequest("the panel has not been started")
+        return self.thread.runtime
+
+    def _forget(self, spec: ServerSpec) -> None:
+        """What was remembered about a server is to be asked again."""
+        if isinstance(spec.target, Endpoint):
+            self._judge.probe.forget(spec.target.url)
+            if spec.target.helper:
+                helper = self._manager.plumbing.helper
+                helper.forget(spec.target.helper, spec.target.helper_cwd)
+
+    # -- watching
+
+    def _applied(self) -> None:
+        self._board.sync()
+        runtime = self._runtime()
+        self._want_auth(name for name in runtime.connections if name in runtime.specs)
+
+    def _changed(self, connection: Connection) -> None:
+        self._board.update(connection)
+        name, status = connection.spec.name, connection.status
+        if self._statuses.get(name) != status:
+            self._statuses[name] = status
+            if status in _TELLING:
+                self._want_auth([name])
+
+    def _want_auth(self, names: Iterable[str], *, anew: bool = False) -> None:
+        specs = self._runtime().specs
+        for name in names:
+            spec = specs.get(name)
+            if spec is not None and isinstance(spec.target, Endpoint):
+                if anew:
+                    self._judge.probe.forget(spec.target.url)
+                self._unjudged.add(name)
+                self._judging.set()
+
+    async def _keep_judging(self) -> None:
+        """How servers are authorised, looked up beside everything else; a task."""
+        limiter = anyio.CapacityLimiter(_JUDGED_AT_ONCE)
+        while True:
+            await self._judging.wait()
+            self._judging = anyio.Event()
+            names, self._unjudged = self._unjudged, set()
+            async with anyio.create_task_group() as tasks:
+                for name in names:
+                    tasks.start_soon(self._judge_one, name, limiter)
+
+    async def _judge_one(self, name: str, limiter: anyio.CapacityLimiter) -> None:
+        spec = self._runtime().specs.get(name)
+        if spec is None:
+            return
+        async with limiter:
+            try:
+                self._board.set_auth(name, await self._judge.state(spec))
+            except CoreError as error:
+                _log.info("how %s is authorised: %s", name, error)
