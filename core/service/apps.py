@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from core.apps.installed import Installed
-from core.apps.listing import AppList, Asked
-from core.apps.metadata import AppMetadataReader, check_count
+from core.apps.layer import AppLayer
+from core.apps.listing import Asked
+from core.apps.metadata import check_count
 from core.apps.view import View
 from core.errors import InvalidRequest
 from core.protocol.app_info import (
@@ -32,15 +32,10 @@ _CURSOR = re.compile(r"\+?[0-9]{1,19}")
 class AppsService:
     """The app methods of every face."""
 
-    def __init__(
-        self,
-        apps: AppList,
-        installed: Installed,
-        metadata: AppMetadataReader,
-        threads: ThreadConfigs,
-    ) -> None:
-        self._apps, self._installed = apps, installed
-        self._metadata, self._threads = metadata, threads
+    def __init__(self, layer: AppLayer, threads: ThreadConfigs) -> None:
+        self._apps, self._installed = layer.apps, layer.installed
+        self._metadata, self._views = layer.metadata, layer.views
+        self._threads = threads
 
     def handlers(self) -> dict[str, Handler]:
         return {
@@ -104,8 +99,8 @@ class AppsService:
 
     async def _view(self, thread_id: str | None) -> View:
         if thread_id is None:
-            return await self._apps.views.at(None)
-        return await self._apps.views.of(self._threads.config_of(thread_id))
+            return await self._views.at(None)
+        return await self._views.of(self._threads.config_of(thread_id))
 
 
 def _page(apps: tuple[AppInfo, ...], cursor: str | None, limit: int | None) -> AppListResult:
