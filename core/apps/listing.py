@@ -17,7 +17,7 @@ from core.apps.publishing import Publishing
 from core.apps.rows import Refresh, app_rows
 from core.apps.snapshots import ToolSnapshots
 from core.apps.telling import Telling, Updated
-from core.apps.view import View, Views
+from core.apps.view import View
 from core.errors import InternalError
 from core.ports import Clock
 from core.protocol.app_info import AppInfo
@@ -75,7 +75,6 @@ class AppList:
         self,
         *,
         clock: Clock,
-        views: Views,
         panel_view: Callable[[], Coroutine[Any, Any, View]],
         accounts: Accounts,
         hosted: HostedApps,
@@ -86,7 +85,6 @@ class AppList:
         spawn: Spawn,
     ) -> None:
         self.owner: SnapshotOwner[AppRow] = SnapshotOwner("apps", emit)
-        self.views = views
         self._clock, self._panel_view, self._accounts = clock, panel_view, accounts
         self._hosted, self._loader, self._snapshots = hosted, loader, snapshots
         self._disk, self._emit, self._spawn = disk, emit, spawn

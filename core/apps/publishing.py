@@ -16,6 +16,7 @@ from core.apps.loading import TOOLS, Outcome
 from core.apps.rows import Refresh, app_rows
 from core.apps.snapshots import Committed
 from core.apps.view import View
+from core.config.pace import Pace
 from core.errors import CoreError
 from core.protocol.app_info import AppInfo
 from core.protocol.events import Phase
@@ -57,7 +58,7 @@ class Publishing:
             if not shown and (self._old_directory or self._old_tools):
                 await self._publish(self._known(), self._build_whole, "cached")
             elif shown and self._loads_directory:
-                marked = [msgspec.structs.replace(row, cached=True) for row in shown.values()]
+                marked = await anyio.to_thread.run_sync(_marked, tuple(shown.values()))
                 self._owner.publish(self._ticket, marked, phase="intermediate")
 
     async def page(self, source: str, page: DirectoryPage, done: int) -> None:
@@ -74,6 +75,8 @@ class Publishing:
             await self._publish(fresh, self._build_part, "intermediate")
 
     async def directory(self, directory: Directory) -> None:
+        count, pages = len(directory.entries), directory.pages
+        self._refresh.progress(SOURCE, pages, pages, f"{count} {'app' if count == 1 else 'apps'}")
         if directory.bad:
             words = f"{len(directory.bad)} unreadable, left out: {directory.bad[0]}"
             self._refresh.fail(SOURCE, CoreError(words))
@@ -147,3 +150,12 @@ class Publishing:
     ) -> None:
         rows = await self._rows(entries, build)
         self._owner.publish(self._ticket, rows, phase=phase)
+
+
+def _marked(rows: tuple[AppRow, ...]) -> list[AppRow]:
+    pace = Pace()
+    marked: list[AppRow] = []
+    for row in rows:
+        pace.tick()
+        marked.append(msgspec.structs.replace(row, cached=True))
+    return marked

@@ -82,9 +82,9 @@ async def test_app_list_waits_for_accessible_data_before_directory_updates(
             answers.append(await world.list())
 
         world.group.start_soon(ask)
-        await world.events.until(
-            lambda: world.of(AppsChanged)
-        )  # the directory has come: the panel shows it
+        # The directory has come as a whole, and the panel shows it.
+        await world.events.until(lambda: any(it.note for it in world.of(RefreshProgress)))
+        assert list(world.apps.owner.current.rows) == ["alpha", "beta"]
         assert world.told == []
         world.hosted.gate.set()
         await answers.until(lambda: answers)
@@ -308,16 +308,18 @@ async def test_a_refresh_tells_its_sources_progress_and_its_end(deps: Deps, home
         assert (first.id, first.sources) == ("r1", ("directory", "tools"))
         assert (second.id, second.forced) == ("r2", True)
         progress = [
-            (event.id, event.source, event.done, event.total)
+            (event.id, event.done, event.total, event.note)
             for event in world.of(RefreshProgress)
             if event.source == "directory"
         ]
         # Before the end of the first reading nobody knows how many pages there are.
         assert progress == [
-            ("r1", "directory", 1, None),
-            ("r1", "directory", 2, 2),
-            ("r2", "directory", 1, 2),
-            ("r2", "directory", 2, 2),
+            ("r1", 1, None, ""),
+            ("r1", 2, 2, ""),
+            ("r1", 2, 2, "2 apps"),
+            ("r2", 1, 2, ""),
+            ("r2", 2, 2, ""),
+            ("r2", 2, 2, "2 apps"),
         ]
         [tools] = [
             event

@@ -11,13 +11,10 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from core.apps.disk import DiskCache
-from core.apps.hosted import HostedApps
 from core.apps.installed import Installed
+from core.apps.layer import AppLayer, build_app_layer
 from core.apps.listing import AppList, Asked
-from core.apps.loading import Loader
 from core.apps.metadata import AppMetadataReader
-from core.apps.snapshots import ToolSnapshots
 from core.apps.view import View, Views
 from core.auth.account import Account
 from core.config.paths import Home
@@ -85,7 +82,7 @@ class AppsWorld:
     installed: Installed
     metadata: AppMetadataReader
     service: AppsService
-    snapshots: ToolSnapshots
+    layer: AppLayer
     group: TaskGroup
     events: Seen[Event]
     told: Seen[tuple[AppInfo, ...]] = field(default_factory=Seen[tuple[AppInfo, ...]])
@@ -148,45 +145,18 @@ async def apps_world(
             codex_home=codex_home,
             emit=events.append,
         )
-        views = Views(configs.load, plugins)
-        disk = DiskCache(deps.cache_dir / "apps", codex_home / "cache")
-        snapshots = ToolSnapshots(disk, deps.clock)
-        servers = HostedApps(account, views, {})
-        loader = Loader(
-            http=deps.http,
-            clock=deps.clock,
-            hosted=hosted,
-            snapshots=snapshots,
-            disk=disk,
-            deadline=deadline,
-        )
-
-        async def panel_view() -> View:
-            return await views.at(deps.cwd)
-
         async with anyio.create_task_group() as group:
-            apps = AppList(
-                clock=deps.clock,
-                views=views,
-                panel_view=panel_view,
+            layer = build_app_layer(
+                deps=deps,
+                codex_home=codex_home,
+                load=configs.load,
                 accounts=account,
-                hosted=servers,
-                loader=loader,
-                snapshots=snapshots,
-                disk=disk,
+                hosted=hosted,
+                plugins=plugins,
                 emit=events.append,
                 spawn=group.start_soon,
+                deadline=deadline,
             )
-            installed = Installed(
-                clock=deps.clock,
-                panel_view=panel_view,
-                accounts=account,
-                hosted=servers,
-                loader=loader,
-                snapshots=snapshots,
-                emit=events.append,
-            )
-            metadata = AppMetadataReader(http=deps.http, accounts=account)
             world = AppsWorld(
                 backend=backend,
                 hosted=hosted,
@@ -194,12 +164,12 @@ async def apps_world(
                 deps=deps,
                 codex_home=codex_home,
                 account=account,
-                views=views,
-                apps=apps,
-                installed=installed,
-                metadata=metadata,
-                service=AppsService(apps, installed, metadata, _NoThreads()),
-                snapshots=snapshots,
+                views=layer.views,
+                layer=layer,
+                apps=layer.apps,
+                installed=layer.installed,
+                metadata=layer.metadata,
+                service=AppsService(layer, _NoThreads()),
                 group=group,
                 events=events,
             )
