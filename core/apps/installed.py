@@ -54,6 +54,7 @@ class Installed:
         self._emit = emit
         self._refreshes = 0
         self._tools: tuple[ToolRow, ...] = ()
+        self._declared: tuple[AppTool, ...] = ()
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, changed: Callable[[], None]) -> None:
@@ -63,6 +64,11 @@ class Installed:
     def snapshot_tools(self) -> tuple[ToolRow, ...]:
         """The committed snapshot's tools as rows, by app and name."""
         return self._tools
+
+    def declaration(self, tool_id: str) -> AppTool | None:
+        """The tool of a row of `snapshot_tools`, as the hosted server declares it."""
+        name = tool_id.removeprefix(f"{HOSTED_SERVER}/")
+        return next((tool for tool in self._declared if tool.name == name), None)
 
     async def refresh(self, *, forced: bool, refresh_id: str = "") -> None:
         """Publish the snapshot; `forced` lists the hosted tools once before. A failure keeps
@@ -112,6 +118,7 @@ class Installed:
         else:
             rows, tools = await anyio.to_thread.run_sync(_rows, committed, view.policy)
         if self.owner.publish(ticket, rows, at=committed.at if committed else 0.0):
+            self._declared = committed.tools if committed else ()
             if tools != self._tools:
                 self._tools = tools
                 for listener in self._listeners:

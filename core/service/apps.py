@@ -97,6 +97,18 @@ class AppsService:
             "tools": msgspec.to_builtins(tools),
         }
 
+    def tool_detail(self, tool_id: str) -> dict[str, Any] | None:
+        """A tool of the committed snapshot, its declaration included; None when it has none."""
+        row = next((row for row in self._installed.snapshot_tools() if row.id == tool_id), None)
+        tool = self._installed.declaration(tool_id)
+        if row is None or tool is None:
+            return None
+        return {
+            "tool": msgspec.to_builtins(row),
+            "app": tool.app_name or tool.app_id,
+            "declaration": dict(tool.raw),
+        }
+
     async def _view(self, thread_id: str | None) -> View:
         if thread_id is None:
             return await self._views.at(None)

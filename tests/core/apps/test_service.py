@@ -82,3 +82,15 @@ async def test_the_details_of_an_app_bring_all_layers_together_and_ask_nobody(
             "tools": [],
         }
         assert len(world.backend.requests) == asked
+
+
+async def test_the_details_of_a_tool_hold_its_declaration(deps: Any, home: Any) -> None:
+    async with apps_world(deps, home) as world:
+        world.hosted.tools = [tool("a", "App A")]
+        await world.installed.refresh(forced=True)
+        detail = world.service.tool_detail("codex_apps/a_tool")
+        assert detail is not None
+        assert detail["app"] == "App A"
+        assert detail["tool"]["owner"] == "a"
+        assert detail["declaration"]["inputSchema"] == {"type": "object"}
+        assert world.service.tool_detail("codex_apps/nothing") is None
