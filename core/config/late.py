@@ -22,6 +22,11 @@ def late_faults(merged: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if isinstance(provider, str) and provider not in _PROVIDERS:
         if not isinstance(known, dict) or provider not in known:
             yield "model_provider", f"Model provider `{provider}` not found"
+    if merged.get("permissions") and "default_permissions" not in merged:
+        yield (
+            "permissions",
+            "config defines `[permissions]` profiles but does not set `default_permissions`",
+        )
     if reason := _identity_provider(merged.get("mcp_enterprise_managed_auth")):
         yield "mcp_enterprise_managed_auth", reason
 

@@ -162,11 +162,11 @@ _CHECKS: Mapping[str, Check] = {
 }
 _BLUNT = frozenset(("features", "feature_requirements", "apps", "allowed_login_methods"))
 PINNED = (
-    "chatgpt_base_url",
-    "check_for_update_on_startup",
     "cli_auth_credentials_store",
-    "log_dir",
+    "chatgpt_base_url",
     "model_provider",
+    "log_dir",
+    "check_for_update_on_startup",
 )
 """Settings that requirements can fix: theirs counts, whatever the configuration says."""
 

@@ -37,11 +37,18 @@ class Bad:
         unit: Path of what is left out because of it.
         fault: What is wrong, with the full path.
         told_at: Path at which Codex tells it; shorter where its reader loses track.
+        told_merged: The same for values that no longer have a file.
     """
 
     unit: tuple[str | int, ...]
     fault: Fault
     told_at: tuple[str | int, ...]
+    told_merged: tuple[str | int, ...]
+
+    @staticmethod
+    def plain(unit: tuple[str | int, ...], fault: Fault) -> Bad:
+        """Told where it is."""
+        return Bad(unit, fault, fault.path, fault.merged_path)
 
 
 _flat_approval = variant("auto", "prompt", "writes", "approve", flattened=True)
@@ -253,8 +260,7 @@ def check_tree(tree: Mapping[str, Any]) -> list[Bad]:
         elif key == "skills":
             bad.extend(_check_skills(value))
         elif (check := _SINGLE.get(key)) and (fault := check(value)):
-            path = (key, *fault.path)
-            bad.append(Bad((key,), fault.under(key), path))
+            bad.append(Bad.plain((key,), fault.under(key)))
     return bad
 
 
@@ -267,7 +273,7 @@ KNOWN = frozenset(_SINGLE) | frozenset(_GROUPS) | {"hooks", "skills"}
 
 def _check_group(key: str, group: _Group, value: Any) -> Iterator[Bad]:
     if fault := group.whole(value):
-        yield Bad((key,), fault.under(key), (key,))
+        yield Bad.plain((key,), fault.under(key))
         return
     member_check = group.member
     for name, member in cast("dict[str, Any]", value).items():
@@ -277,8 +283,11 @@ def _check_group(key: str, group: _Group, value: Any) -> Iterator[Bad]:
         blunt = group.blunt and name != "_default"
         if key == "model_providers" and not fault.path and type(member) is dict:
             blunt = True
-        told_at = (key,) if blunt else (key, name, *fault.path)
-        yield Bad((key, name), fault.under(key, name), told_at)
+        fault = fault.under(key, name)
+        told_at = (key,) if blunt else fault.path
+        vague = key == "features" and name not in features.WITH_TABLE
+        told_merged = (key,) if blunt or vague else fault.merged_path
+        yield Bad((key, name), fault, told_at, told_merged)
 
 
 _HOOKS = Struct("HooksToml", {})
@@ -286,17 +295,16 @@ _HOOKS = Struct("HooksToml", {})
 
 def _check_hooks(value: Any) -> Iterator[Bad]:
     if fault := _HOOKS(value):
-        yield Bad(("hooks",), fault.under("hooks"), ("hooks",))
+        yield Bad.plain(("hooks",), fault.under("hooks"))
         return
     state = value.get("state", {})
     if type(state) is not dict:
         fault = wrong_type(state, "a map").under("hooks", "state")
-        yield Bad(("hooks", "state"), fault, fault.path)
+        yield Bad.plain(("hooks", "state"), fault)
         return
     for name, member in cast("dict[str, Any]", state).items():
         if fault := HOOK_STATE(member):
-            fault = fault.under("hooks", "state", name)
-            yield Bad(("hooks", "state", name), fault, fault.path)
+            yield Bad.plain(("hooks", "state", name), fault.under("hooks", "state", name))
 
 
 def _check_skills(value: Any) -> Iterator[Bad]:
@@ -307,11 +315,11 @@ def _check_skills(value: Any) -> Iterator[Bad]:
         others = {key: member for key, member in skills.items() if key != "config"}
         for index, member in enumerate(cast("list[Any]", config)):
             if fault := SKILL(member):
-                fault = fault.under("skills", "config", index)
-                yield Bad(("skills", "config", index), fault, fault.path)
+                unit = ("skills", "config", index)
+                yield Bad.plain(unit, fault.under(*unit))
     if fault := SKILLS(value if others is None else others):
         fault = fault.under("skills")
-        yield Bad(fault.path[:2] or ("skills",), fault, fault.path)
+        yield Bad.plain(fault.path[:2], fault)
 
 
 def without(tree: Mapping[str, Any], bad: list[Bad]) -> dict[str, Any]:

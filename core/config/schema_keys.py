@@ -65,7 +65,6 @@ _RECORDS: Mapping[str, tuple[str, str | None]] = {
     "notice": ("Notice", "9 elements"),
     "orchestrator": ("OrchestratorToml", "2 elements"),
     "otel": ("OtelConfigToml", "13 elements"),
-    "permissions": ("PermissionsToml", None),
     "realtime": ("RealtimeToml", "4 elements"),
     "responses": ("ResponsesToml", "1 element"),
     "rollout_trace": ("RolloutTraceToml", "2 elements"),
@@ -160,7 +159,7 @@ def _approval_policy(value: Any) -> Fault | None:
         words = cast("dict[str, Any]", value)
         if len(words) == 1 and "granular" in words:
             fault = _GRANULAR(words["granular"])
-            return fault and fault.under("granular")
+            return fault and Fault(("granular",), fault.message, cut=1)
     return _approval_word(value)
 
 
@@ -172,6 +171,15 @@ def _thread_store(value: Any) -> Fault | None:
 
 def _any_table(value: Any) -> Fault | None:
     return None if type(value) is dict else wrong_type(value, "a map")
+
+
+def _permissions(value: Any) -> Fault | None:
+    if type(value) is not dict:
+        return wrong_type(value, "struct PermissionsToml")
+    for profile in cast("dict[str, Any]", value).values():
+        if type(profile) is not dict:
+            return wrong_type(profile, "struct PermissionProfileToml")
+    return None
 
 
 _SANDBOX = Struct(
@@ -203,6 +211,7 @@ KEYS: Mapping[str, Check] = {
     "model_context_window": i64,
     "model_post_turn_compact_threshold_percent": integer("u8", 0, 255),
     "notify": strings,
+    "permissions": _permissions,
     "profiles": table(Struct("ConfigProfile", {})),
     "project_doc_fallback_filenames": strings,
     "project_doc_max_bytes": usize,

@@ -23,15 +23,22 @@ class Fault:
         path: Keys and indices.
         message: As Codex words it when it reads the file.
         merged: As it words it for values that no longer have a file, where that differs.
+        cut: Steps at the end of the path that are not told for such values.
     """
 
     path: tuple[str | int, ...]
     message: str
     merged: str = ""
+    cut: int = 0
 
     def under(self, *steps: str | int) -> Fault:
         """The same fault, seen from a parent."""
-        return Fault((*steps, *self.path), self.message, self.merged)
+        return Fault((*steps, *self.path), self.message, self.merged, self.cut)
+
+    @property
+    def merged_path(self) -> tuple[str | int, ...]:
+        """The path as it is told for values that no longer have a file."""
+        return self.path[: len(self.path) - self.cut]
 
     @property
     def merged_message(self) -> str:
@@ -209,7 +216,7 @@ def _variant_table(
     if isinstance(inner, (dict, list)) and not inner:
         return None
     kind = found(inner).split(" ", 1)[0]
-    return Fault((name,), f"expected table, found {kind}")
+    return Fault((name,), f"expected table, found {kind}", cut=1)
 
 
 def word(value: Any) -> str:
@@ -279,7 +286,8 @@ class Struct:
             if check is None:
                 if self.closed:
                     expected = options(*fields)
-                    return Fault((key,), f"unknown field `{key}`, expected {expected}")
+                    message = f"unknown field `{key}`, expected {expected}"
+                    return Fault((key,), message, cut=1)
             elif fault := check(element):
                 return fault.under(key)
         for key in self.required:
@@ -288,14 +296,17 @@ class Struct:
         return self.after(table_value) if self.after is not None else None
 
     def _not_a_table(self, value: Any) -> Fault | None:
-        if type(value) is list and self.from_list is not None:
-            elements = cast("list[Any]", value)
-            if not elements:
-                if not self.from_list:
-                    return None
-                wanted = f"struct {self.name} with {self.from_list}"
-                return Fault((), f"invalid length 0, expected {wanted}")
-        return wrong_type(value, f"struct {self.name}")
+        if type(value) is not list or self.from_list is None:
+            return wrong_type(value, f"struct {self.name}")
+        # A list is read as the members in their order.
+        elements = cast("list[Any]", value)
+        for index, (element, check) in enumerate(zip(elements, self.fields.values(), strict=False)):
+            if fault := check(element):
+                return fault.under(index)
+        if not self.from_list:
+            return None
+        wanted = f"struct {self.name} with {self.from_list}"
+        return Fault((), f"invalid length {len(elements)}, expected {wanted}")
 
     def unknown(self, value: Any) -> list[str]:
         """Keys of a table that the struct does not know."""

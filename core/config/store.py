@@ -102,7 +102,7 @@ def _assemble(stack: Stack, home: Home, requirements: Requirements, cwd: Path | 
         late.append(overreach.message)
         found.append(problems.of_overreach(overreach.server, overreach.message, layers))
         path = ("mcp_servers", overreach.server)
-        out.append(Bad(path, Fault(path, overreach.message), path))
+        out.append(Bad.plain(path, Fault(path, overreach.message)))
     unknown = _unknown(layers, requirements)
     found += problems.of_unknown(unknown, layers)
     if requirements.broken is not None:

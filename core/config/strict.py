@@ -52,7 +52,7 @@ def refusal(loaded: Loaded) -> Refusal | None:
             if layer.active and (found := _wrong_by_itself(layer)):
                 return found
         first = loaded.bad[0]
-        return Refusal(f"{first.fault.merged_message}\nin `{_told(first.told_at)}`\n")
+        return Refusal(f"{first.fault.merged_message}\nin `{_told(first.told_merged)}`\n")
     return Refusal(loaded.late[0]) if loaded.late else None
 
 
@@ -121,7 +121,7 @@ def wire_error(found: Refusal, loaded: Loaded, kind: Kind) -> CoreError:
     if kind == "read" and not found.reading:
         if loaded.bad:
             first = loaded.bad[0]
-            told = f"{first.fault.merged_message}\nin `{_told(first.told_at)}`\n"
+            told = f"{first.fault.merged_message}\nin `{_told(first.told_merged)}`\n"
             return InternalError(f"invalid configuration: {told}", evidence=evidence)
         prefix = "failed to resolve feature override precedence: "
         return InternalError(prefix + found.message, evidence=evidence)

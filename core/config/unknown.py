@@ -87,8 +87,12 @@ def _unknown_in_server(value: Any) -> list[str]:
         if key not in _OAUTH_KEYS:
             found.append(f"oauth.{key}")
     for tool, rule in _table(entry, "tools").items():
-        found += [f"tools.{tool}.{key}" for key in rule if key not in _TOOL_KEYS]
+        found += [f"tools.{tool}.{key}" for key in _keys(rule) if key not in _TOOL_KEYS]
     return found
+
+
+def _keys(value: Any) -> list[str]:
+    return list(cast("dict[str, Any]", value)) if type(value) is dict else []
 
 
 _OAUTH_KEYS = frozenset(

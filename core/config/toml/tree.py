@@ -29,9 +29,10 @@ class Node:
         implicit: Only named on the way to another table.
         dotted: Named by a dotted key.
         inline: Written as `{…}`.
-        headers: The statements that open it, for a table with `[header]`s.
+        header: The statement that opens it, for a table with one.
         entry: The statement that gives it, for what is written as `key = value`; None for
             tables that arise otherwise.
+        value: Of an array or an inline table, as it is written.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Node:
     inline: bool = False
     header: Header | None = None
     entry: Entry | None = None
+    value: Value | None = None
 
     @property
     def word(self) -> str:
@@ -170,11 +172,11 @@ class _Builder:
 
     def _value(self, value: Value, key: Token) -> Node:
         if value.kind == "[":
-            node = Node("array", value.start, value.end, key)
+            node = Node("array", value.start, value.end, key, value=value)
             node.items = [self._value(item, key) for item in value.items]
             return node
         if value.kind == "{":
-            node = Node("table", value.start, value.end, key, inline=True)
+            node = Node("table", value.start, value.end, key, inline=True, value=value)
             for entry in value.entries:
                 self._inline_entry(node, entry)
             return node
