@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -13,8 +12,13 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
 
+from tui.registry import Registry
 from tui.signs import glyphs_of
 from tui.widgets.page import Build, Page
+
+_MOVES: Final = frozenset(
+    f"list.{move}" for move in ("up", "down", "page-up", "page-down", "first", "last")
+)
 
 
 def _nothing(page: Page) -> None:
@@ -134,14 +138,7 @@ class Detail(PageView, can_focus=True):
     """The pane at the right: a page on its own ground; `enter` puts the cursor in it."""
 
     MARGIN = 1
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", "up", show=False, id="list.up"),
-        Binding("down,j", "scroll_down", "down", show=False, id="list.down"),
-        Binding("pageup", "page_up", "page up", show=False, id="list.page-up"),
-        Binding("pagedown", "page_down", "page down", show=False, id="list.page-down"),
-        Binding("home,g", "scroll_home", "top", show=False, id="list.first"),
-        Binding("end,G", "scroll_end", "end", show=False, id="list.last"),
-    ]
+    BINDINGS: ClassVar = [b for b in Registry().list_bindings() if b.id in _MOVES]
     DEFAULT_CSS = """
     Detail {
         height: 1fr;
@@ -160,3 +157,19 @@ class Detail(PageView, can_focus=True):
         &:nocolor:focus, &:ansi:focus { border-left: heavy $accent; }
     }
     """
+
+    def action_list_move(self, by: int) -> None:
+        """Scroll by lines; nothing slides."""
+        self.scroll_relative(y=by, animate=False)
+
+    def action_list_page(self, by: int) -> None:
+        """Scroll by pages, one line less so that something stays."""
+        self.scroll_relative(y=by * max(1, self.size.height - 1), animate=False)
+
+    def action_list_first(self) -> None:
+        """To its first line."""
+        self.scroll_to(y=0, animate=False)
+
+    def action_list_last(self) -> None:
+        """To its last line."""
+        self.scroll_to(y=self.max_scroll_y, animate=False)

@@ -31,7 +31,8 @@ class StatusLine(Line):
     def parts(self, cells: int) -> list[Part]:
         """Left: place and job; right: as many counts as leave the job readable."""
         counts = [count for count in self.counts if count[1]]
-        place = list(self.where if cells >= _WIDE else self.where[:1])
+        wide = self.outer_size.width >= _WIDE
+        place = list(self.where if wide else self.where[:1])
         job = [blank(3), *self.job] if self.job else []
         left, right = [*place, *job], self._counted(counts)
         # Beside a job, home and account go first; then the words, as sign and figure say enough.
