@@ -28,6 +28,7 @@ class DeclaredServer:
         root: Directory of the installed copy; base of a relative `cwd`.
         origin: File (and line, when known) that declares it.
         agent_plugins: Comes from an Agent-Plugins `mcp.json` (stricter redirects, §7.3).
+        display_name: Of the plugin, as its manifest has it, or "": its tools name it.
     """
 
     name: str
@@ -36,6 +37,7 @@ class DeclaredServer:
     root: Path
     origin: Evidence
     agent_plugins: bool = False
+    display_name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +139,11 @@ class Accounts(Protocol):
     """The sign-in layer's answer to: who is signed in at the ChatGPT backend?"""
 
     async def backend_account(self) -> BackendAccount | None:
-        """None without a ChatGPT sign-in. Cheap: the file is read again only when changed."""
+        """None without a ChatGPT sign-in. Cheap: the file is read again only when changed.
+
+        Raises:
+            CoreError: Something is stored and cannot be read: nobody knows who it is.
+        """
         ...
 
 

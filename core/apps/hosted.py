@@ -6,9 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.apps.view import Views
+from core.errors import CoreError
 from core.seams import Accounts, BackendAccount, HostedServer
 
 TOKEN_VARIABLE = "CODEX_CONNECTORS_TOKEN"
+
+
+async def signed_in(accounts: Accounts) -> BackendAccount | None:
+    """Who is signed in; a sign-in that cannot be read counts as none, as in Codex."""
+    try:
+        return await accounts.backend_account()
+    except CoreError:
+        return None
 
 
 class HostedApps:
@@ -21,7 +30,7 @@ class HostedApps:
 
     async def hosted_server(self, cwd: Path | None) -> HostedServer | None:
         """None without a ChatGPT sign-in, or where the configuration has apps off."""
-        account = await self._accounts.backend_account()
+        account = await signed_in(self._accounts)
         if account is None or not account.account_id:
             return None
         view = await self._views.at(cwd)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any
 
 import anyio.to_thread
 
-from core.apps.hosted import HostedApps
+from core.apps.hosted import HostedApps, signed_in
 from core.apps.hosted_tools import HOSTED_SERVER, AppTool
-from core.apps.loading import TOOLS, Errand, Loader
+from core.apps.loading import ACCOUNT, TOOLS, Errand, Loader
 from core.apps.policy import AppPolicy
 from core.apps.rows import Refresh
 from core.apps.snapshots import Committed, ToolSnapshots
@@ -82,7 +83,7 @@ class Installed:
         try:
             if forced:
                 await self._force(refresh)
-            await self.reconsider()
+            await self._remake(refresh)
             refresh.finish(
                 "failed" if refresh.failed else "ok",
                 before=before,
@@ -94,8 +95,10 @@ class Installed:
 
     async def _force(self, refresh: Refresh) -> None:
         view = await self._panel_view()
-        account = await self._accounts.backend_account()
-        if account is None or not view.policy.feature().on:
+        if not view.policy.feature().on:
+            return
+        account = await signed_in(self._accounts)
+        if account is None:
             return
         try:
             committed = await self._fetch(account, PANEL)
@@ -105,8 +108,21 @@ class Installed:
         if committed is not None:
             refresh.progress(TOOLS, len(committed.tools), len(committed.tools))
 
+    async def _remake(self, refresh: Refresh) -> None:
+        try:
+            await self._publish()
+        except CoreError as failure:
+            refresh.fail(ACCOUNT, failure)
+
     async def reconsider(self) -> None:
-        """Rows anew from the committed snapshot and the present configuration; asks nobody."""
+        """Rows anew from the committed snapshot and the present configuration; asks nobody.
+
+        While nobody knows who is signed in, the rows of before stay.
+        """
+        with suppress(CoreError):
+            await self._publish()
+
+    async def _publish(self) -> None:
         view = await self._panel_view()
         account = await self._accounts.backend_account()
         self.owner.switch_identity(account.identity if account else "")
@@ -132,7 +148,7 @@ class Installed:
         Raises:
             InternalError: The forced refresh failed; the old snapshot stays.
         """
-        account = await self._accounts.backend_account()
+        account = await signed_in(self._accounts)
         if account is None:
             return ()
         if forced and view.policy.feature().on:
@@ -154,7 +170,7 @@ class Installed:
         )
 
         async def still() -> bool:
-            now = await self._accounts.backend_account()
+            now = await signed_in(self._accounts)
             return now is not None and now.identity == account.identity
 
         return await self._loader.tools_within_deadline(errand, still)

@@ -11,14 +11,14 @@ import anyio.to_thread
 from core.apps.directory import SOURCE, WORKSPACE_SOURCE, Directory
 from core.apps.disk import DiskCache
 from core.apps.entries import merge
-from core.apps.hosted import HostedApps
-from core.apps.loading import TOOLS, Errand, Loader, Outcome, Steps
+from core.apps.hosted import HostedApps, signed_in
+from core.apps.loading import ACCOUNT, TOOLS, Errand, Loader, Outcome, Steps
 from core.apps.publishing import Publishing
 from core.apps.rows import Refresh, app_rows
 from core.apps.snapshots import ToolSnapshots
 from core.apps.telling import Telling, Updated
 from core.apps.view import View
-from core.errors import InternalError
+from core.errors import CoreError, InternalError
 from core.ports import Clock
 from core.protocol.app_info import AppInfo
 from core.protocol.events import Event, Notice
@@ -102,8 +102,12 @@ class AppList:
         """
         for _ in range(_ATTEMPTS):
             view = await self._panel_view()
-            account = await self._usable(view)
             refresh = self._refresh(refresh_id)
+            try:
+                account = await self._usable(view)
+            except CoreError as failure:
+                self._fail(refresh, forced, failure)
+                return
             if account is None:
                 refresh.start(forced=forced, sources=())
                 before = self.owner.current.rows
@@ -113,10 +117,23 @@ class AppList:
             if await self._refresh_for(account, view, refresh, forced):
                 return
 
+    def _fail(self, refresh: Refresh, forced: bool, failure: CoreError) -> None:
+        """Nobody knows who is signed in: the rows of before stay."""
+        rows = self.owner.current.rows
+        refresh.start(forced=forced, sources=(ACCOUNT,))
+        refresh.fail(ACCOUNT, failure)
+        refresh.finish("failed", before=rows, after=rows, kept_previous=bool(rows))
+
     async def reconsider(self) -> None:
-        """The configuration or the plugins have changed: switches anew, from what is known."""
+        """The configuration or the plugins have changed: switches anew, from what is known.
+
+        While nobody knows who is signed in, the rows of before stay.
+        """
         view = await self._panel_view()
-        account = await self._usable(view)
+        try:
+            account = await self._usable(view)
+        except CoreError:
+            return
         if account is None:
             self._vacate(view)
             return
@@ -149,7 +166,8 @@ class AppList:
             InternalError: `failed to list apps: …`; what was known before stays known.
         """
         for _ in range(_ATTEMPTS):
-            account = await self._usable(asked.view)
+            feature = asked.view.policy.feature()
+            account = await signed_in(self._accounts) if feature.on else None
             if account is None:
                 return None
             apps = await self._list_for(account, asked)
@@ -231,7 +249,7 @@ class AppList:
             outcome = await self._load(errand, [telling, publishing])
             await self._end(refresh, publishing, outcome, before)
         finally:
-            refresh.finish("cancelled", before=before, after=before)
+            self._broken_off(refresh, publishing, before)
         return outcome
 
     # Both
@@ -263,7 +281,7 @@ class AppList:
                 return False
             await self._end(refresh, publishing, outcome, before)
         finally:
-            refresh.finish("cancelled", before=before, after=before)
+            self._broken_off(refresh, publishing, before)
         return True
 
     async def _end(
@@ -282,6 +300,14 @@ class AppList:
             after=self.owner.current.rows,
             kept_previous=bool(before) and bool(outcome.failures.keys() & {SOURCE, TOOLS}),
         )
+
+    def _broken_off(
+        self, refresh: Refresh, publishing: Publishing, before: dict[str, AppRow]
+    ) -> None:
+        """Nothing, where the refresh has come to its end."""
+        if not refresh.ended:
+            publishing.abandon(before)
+            refresh.finish("cancelled", before=before, after=before)
 
     async def _load(self, errand: Errand, steps: list[Steps]) -> Outcome:
         async def still() -> bool:
@@ -329,7 +355,7 @@ class AppList:
         return await self._accounts.backend_account()
 
     async def _still(self, account: BackendAccount) -> bool:
-        now = await self._accounts.backend_account()
+        now = await signed_in(self._accounts)
         return now is not None and now.identity == account.identity
 
     async def _hold(self, account: BackendAccount) -> _Held:

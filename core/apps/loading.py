@@ -25,7 +25,7 @@ from core.ports import Clock, HttpFactory
 from core.seams import BackendAccount, HostedServer, HostedTools
 from core.threads.policy import ThreadPolicy
 
-TOOLS = "tools"
+TOOLS, ACCOUNT = "tools", "account"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from core.apps.entries import install_url
+from core.apps.hosted import signed_in
 from core.apps.view import View
 from core.errors import InternalError, InvalidParams
 from core.net.backend import BackendFailed, open_backend, unreadable
@@ -71,7 +72,7 @@ class AppMetadataReader:
         """
         check_count(app_ids)
         wanted = tuple(dict.fromkeys(app_ids))
-        account = await self._accounts.backend_account() if view.policy.feature().on else None
+        account = await signed_in(self._accounts) if view.policy.feature().on else None
         if account is None or not wanted:
             return AppReadResult(apps=(), missing_app_ids=wanted)
         if account.identity != self._identity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import anyio
@@ -111,6 +111,11 @@ class Publishing:
             entries = directory.entries if directory else None
             rows = await self._rows(entries, self._build_whole)
             return self._owner.publish(self._ticket, rows, at=now if confirmed else 0.0)
+
+    def abandon(self, before: Mapping[str, AppRow]) -> None:
+        """The load was broken off: the rows of before it, where there were any."""
+        if before:
+            self._owner.publish(self._ticket, before.values())
 
     def _known(self) -> tuple[AppInfo, ...] | None:
         old = self._old_directory

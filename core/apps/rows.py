@@ -72,6 +72,7 @@ class Refresh:
 
     Attributes:
         failed: Sources that failed so far.
+        ended: Its end has been told.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Refresh:
         self._domain: Domain = domain
         self._id, self._emit, self._clock = refresh_id, emit, clock
         self._began = clock.monotonic()
-        self._ended = False
+        self.ended = False
         self.failed: set[str] = set()
 
     def start(self, *, forced: bool, sources: tuple[str, ...]) -> None:
@@ -109,9 +110,9 @@ class Refresh:
         kept_previous: bool = False,
     ) -> None:
         """Say how it ended; only the first word counts."""
-        if self._ended:
+        if self.ended:
             return
-        self._ended = True
+        self.ended = True
         self._emit(
             RefreshFinished(
                 id=self._id,

@@ -83,9 +83,15 @@ class Account:
         return await self._login(loaded)
 
     async def backend_account(self) -> BackendAccount | None:
-        """The ChatGPT sign-in as the backend's methods need it, or None."""
+        """The ChatGPT sign-in as the backend's methods need it, or None.
+
+        Raises:
+            CoreError: Something is stored and cannot be read.
+        """
         loaded = await anyio.to_thread.run_sync(self._load)
         login = await self._login(loaded)
+        if login.kind == "unknown":
+            raise CoreError(f"the sign-in cannot be used: {login.reason}")
         return backend_of(login, loaded) if login.kind == "chatgpt" else None
 
     async def refresh(self) -> bool:

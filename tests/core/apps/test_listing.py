@@ -445,6 +445,43 @@ async def test_signing_out_empties_the_rows_and_says_why_once(deps: Deps, home: 
         assert [event.text for event in world.of(Notice)] == ["apps need a sign-in with ChatGPT"]
 
 
+async def test_a_sign_in_that_cannot_be_read_leaves_the_rows_and_says_so(
+    deps: Deps, home: Path
+) -> None:
+    async with apps_world(deps, home) as world:
+        world.backend.pages = [[{"id": "a", "name": "A"}]]
+        world.hosted.tools = [tool("a")]
+        await world.apps.refresh(forced=False)
+        await world.installed.refresh(forced=False)
+        (world.codex_home / "auth.json").write_text('{"tokens": ')  # somebody is writing it
+        await world.apps.refresh(forced=True)
+        await world.layer.reconsider()
+        await world.installed.refresh(forced=True)
+        assert [(it.domain, it.source, it.message) for it in world.of(RefreshFailed)] == [
+            ("apps", "account", "the sign-in cannot be used: it is no JSON"),
+            ("installed", "account", "the sign-in cannot be used: it is no JSON"),
+        ]
+        assert list(world.apps.owner.current.rows) == ["a"]
+        assert list(world.installed.owner.current.rows) == ["a"]
+        assert await world.list() is None
+
+
+async def test_a_refetch_that_is_broken_off_puts_the_old_rows_back(deps: Deps, home: Path) -> None:
+    async with apps_world(deps, home) as world:
+        world.backend.pages = [[{"id": "a", "name": "A"}], [{"id": "b", "name": "B"}]]
+        await world.apps.refresh(forced=False)
+        before = dict(world.apps.owner.current.rows)
+        world.backend.pages = [[{"id": "c", "name": "C"}], []]
+        world.backend.hold("directory", page=2)
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: world.apps.refresh(forced=True))
+            await world.events.until(lambda: "c" in world.apps.owner.current.rows)
+            group.cancel_scope.cancel()
+        assert dict(world.apps.owner.current.rows) == before
+        ended = world.of(RefreshFinished)[-1]
+        assert (ended.outcome, ended.added) == ("cancelled", 0)
+
+
 async def test_an_older_load_that_ends_late_does_not_win(deps: Deps, home: Path) -> None:
     async with apps_world(deps, home) as world:
         world.backend.pages = [[{"id": "old", "name": "Old"}]]
