@@ -9,28 +9,22 @@ from __future__ import annotations
 
 import errno as errors
 import os
-import select
 import signal
 import subprocess
-import sys
 import threading
-from collections import deque
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 
+from core.children import exit_of, peek, signal_group
 from core.errors import CoreError
+from core.pipes import Tail, close, receive, write_all
 from core.reaper import Reaper
 
-TAIL_LINES = 100
-TAIL_LINE_CHARS = 2000
-CHUNK = 1 << 16
 GRACE = 0.5
 """Seconds that a process has to end by itself once its stdin is closed."""
 TERM_GRACE = 1.0
@@ -72,34 +66,6 @@ class Completed:
     stderr: tuple[str, ...]
 
 
-class Tail:
-    """The last lines of a stream, bounded in number and length; made for speed when it floods."""
-
-    def __init__(self, lines: int = TAIL_LINES, chars: int = TAIL_LINE_CHARS) -> None:
-        self._lines: deque[bytes] = deque(maxlen=lines)
-        self._chars = chars
-        self._open = b""
-
-    def feed(self, data: bytes) -> None:
-        """More of the stream, in any pieces."""
-        *whole, rest = data.split(b"\n")
-        for piece in whole:
-            self.add(self._open + piece)
-            self._open = b""
-        if len(self._open) < self._chars:
-            self._open += rest[: self._chars]
-
-    def add(self, line: bytes) -> None:
-        """One whole line that came from elsewhere."""
-        if line := line[: self._chars].rstrip():
-            self._lines.append(line)
-
-    def lines(self) -> tuple[str, ...]:
-        """Oldest first; what is no UTF-8 is replaced, an unfinished line counts."""
-        kept = [*self._lines, self._open.rstrip()] if self._open.strip() else [*self._lines]
-        return tuple(line.decode("utf-8", "replace") for line in kept)
-
-
 class Process:
     """One process with its group and three pipes. Made by `Processes.spawn`."""
 
@@ -117,41 +83,30 @@ class Process:
     @property
     def exit_code(self) -> int | None:
         """None while it lives; negative = killed by that signal."""
-        return _peek(self._popen)
+        return peek(self._popen)
 
     async def wait(self) -> int:
         """Wait for the end of the process (not of its group); seen at once, without polling."""
         while (code := self.exit_code) is None:
-            await _exit_of(self.pid)
+            await exit_of(self.pid)
         return code
 
     async def receive(self) -> bytes:
         """Some bytes of its stdout; empty at the end of it."""
-        return await _receive(self._popen.stdout)
+        return await receive(self._popen.stdout)
 
     async def drain_stderr(self) -> None:
         """Read stderr into `tail` until it ends, so that the process never blocks on it."""
-        while data := await _receive(self._popen.stderr):
+        while data := await receive(self._popen.stderr):
             self.tail.feed(data)
 
     async def send(self, data: bytes) -> None:
         """Write all of `data` to its stdin; `anyio.BrokenResourceError` when nobody reads it."""
-        pipe, view = self._popen.stdin, memoryview(data)
-        while view:
-            await anyio.lowlevel.checkpoint()
-            if pipe is None or pipe.closed:
-                raise anyio.BrokenResourceError
-            try:
-                view = view[os.write(pipe.fileno(), view[: 4 * CHUNK]) :]
-            except BlockingIOError:
-                with suppress(anyio.ClosedResourceError):
-                    await anyio.wait_writable(pipe.fileno())
-            except OSError as error:
-                raise anyio.BrokenResourceError from error
+        await write_all(self._popen.stdin, data)
 
     def close_stdin(self) -> None:
         """Tell the process that nothing more will come."""
-        _close(self._popen.stdin)
+        close(self._popen.stdin)
 
     async def end(self, grace: float = GRACE) -> int | None:
         """End the process and its whole group: stdin closed, `grace`, TERM, 1 s, KILL.
@@ -170,7 +125,7 @@ class Process:
                 await self._end_in_steps(grace)
         finally:
             for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-                _close(pipe)
+                close(pipe)
             if self._reaper is not None and self._popen.poll() is not None:
                 self._reaper.drop(self.pid)
             self._ending.set()
@@ -182,16 +137,16 @@ class Process:
             await self.wait()
         # The leader is not reaped before its group has got TERM: its zombie keeps the number
         # from being given to somebody else.
-        if not _signal_group(self.pid, signal.SIGTERM):
+        if not signal_group(self.pid, signal.SIGTERM):
             self._popen.poll()
             return
-        _signal_group(self.pid, signal.SIGCONT)  # a stopped process takes no TERM
+        signal_group(self.pid, signal.SIGCONT)  # a stopped process takes no TERM
         with anyio.move_on_after(TERM_GRACE):
             await self.wait()
             self._popen.poll()
             await self._group_gone()
             return
-        _signal_group(self.pid, signal.SIGKILL)
+        signal_group(self.pid, signal.SIGKILL)
         with anyio.move_on_after(_KILL_GRACE):
             await self.wait()
         self._popen.poll()
@@ -201,7 +156,7 @@ class Process:
     async def _group_gone(self) -> None:
         """Wait for what a leader that has ended left behind: launchers do (npx, sh -c)."""
         pause = 0.005
-        while _signal_group(self.pid, 0):
+        while signal_group(self.pid, 0):
             await anyio.sleep(pause)
             pause = min(2 * pause, _POLL)
 
@@ -376,99 +331,9 @@ class _Start:
         if popen is None:
             return
         if popen.poll() is None:
-            _signal_group(popen.pid, signal.SIGKILL)
+            signal_group(popen.pid, signal.SIGKILL)
             popen.wait()
         for pipe in (popen.stdin, popen.stdout, popen.stderr):
-            _close(pipe)
+            close(pipe)
         if self._reaper is not None:
             self._reaper.drop(popen.pid)
-
-
-def _peek(popen: subprocess.Popen[bytes]) -> int | None:
-    """The exit code without reaping, where the system can tell it."""
-    if popen.returncode is not None or not hasattr(os, "waitid"):
-        return popen.poll()
-    try:
-        info = os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return popen.poll()
-    if info is None:
-        return None
-    return info.si_status if info.si_code == os.CLD_EXITED else -info.si_status
-
-
-async def _exit_of(pid: int) -> None:
-    """Wait until a child of ours has ended, or for a moment where only asking again helps."""
-    with _exit_descriptor(pid) as fd:
-        if fd is None:
-            await anyio.sleep(_POLL)
-        else:
-            await anyio.wait_readable(fd)
-
-
-@contextmanager
-def _exit_descriptor(pid: int) -> Generator[int | None]:
-    """A descriptor that becomes readable when the process ends; None where there is none.
-
-    A new one for each wait: two tasks cannot wait for the same descriptor.
-    """
-    if sys.platform == "darwin":
-        queue = select.kqueue()
-        try:
-            event = select.kevent(
-                pid,
-                filter=select.KQ_FILTER_PROC,
-                flags=select.KQ_EV_ADD | select.KQ_EV_ONESHOT,
-                fflags=select.KQ_NOTE_EXIT,
-            )
-            try:
-                queue.control([event], 0)
-            except OSError:
-                yield None
-            else:
-                yield queue.fileno()
-        finally:
-            queue.close()
-        return
-    try:
-        fd = os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        yield None
-        return
-    try:
-        yield fd
-    finally:
-        os.close(fd)
-
-
-def _signal_group(group: int, number: int) -> bool:
-    """False when the group has no member left (or none that we may touch)."""
-    try:
-        os.killpg(group, number)
-    except OSError:
-        return False
-    return True
-
-
-async def _receive(pipe: IO[bytes] | None) -> bytes:
-    while True:
-        await anyio.lowlevel.checkpoint()
-        if pipe is None or pipe.closed:
-            return b""
-        try:
-            return os.read(pipe.fileno(), CHUNK)
-        except BlockingIOError:
-            with suppress(anyio.ClosedResourceError):
-                await anyio.wait_readable(pipe.fileno())
-        except OSError:
-            return b""
-
-
-def _close(pipe: IO[bytes] | None) -> None:
-    """Close our end; whoever waits for it is woken."""
-    if pipe is None or pipe.closed:
-        return
-    with suppress(RuntimeError, LookupError):  # outside an event loop nobody waits
-        anyio.notify_closing(pipe.fileno())
-    with suppress(OSError):
-        pipe.close()

@@ -12,7 +12,8 @@ import anyio
 import pytest
 
 import core.process as process_module
-from core.process import Process, Processes, RanTooLong, SpawnFailed, Tail
+from core.pipes import Tail
+from core.process import Process, Processes, RanTooLong, SpawnFailed
 from tests.fakes.processes import group_lives
 
 pytestmark = pytest.mark.anyio

@@ -19,6 +19,7 @@ from core.mcp.client.eras import Introduction
 from core.mcp.client.factory import open_stdio_session
 from core.mcp.client.session import CloseReason, DeadlinePassed, Session, SessionClosed
 from core.mcp.client.stdio import StdioTarget
+from core.pipes import TAIL_LINES
 from core.process import Processes
 from tests.fakes.mcp_stdio import argv, tool
 from tests.fakes.processes import group_lives
@@ -256,7 +257,7 @@ async def test_flood_on_stderr_blocks_nobody() -> None:
     async with session_with(*argv("stderr", mb=50), seconds=30) as session:
         await session.open(deadline=5)
         assert (await call(session, deadline=30))["content"]
-        assert 0 < len(session.tail) <= process_module.TAIL_LINES
+        assert 0 < len(session.tail) <= TAIL_LINES
 
 
 async def test_ten_thousand_notifications_before_an_answer_do_not_hold_it_up() -> None:
