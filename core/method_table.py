@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         app_info,
         apps,
         base,
+        config,
         hooks,
         initialize,
         jackfield,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _NO_PARAMS = "core.protocol.base:NoParams"
 _EMPTY = "core.protocol.base:Empty"
+_CONFIG = "core.protocol.config:"
 _ASKED = "core.protocol.plugin_params:"
 _TOLD = "core.protocol.plugins:"
 _MARKET = "core.protocol.marketplaces:"
@@ -38,6 +40,18 @@ INITIALIZE: Method[initialize.InitializeParams, initialize.InitializeResponse] =
     "initialize",
     "core.protocol.initialize:InitializeParams",
     "core.protocol.initialize:InitializeResponse",
+)
+
+# --- configuration ---
+
+CONFIG_READ: Method[config.ConfigReadParams, config.ConfigReadResult] = Method(
+    "config/read", _CONFIG + "ConfigReadParams", _CONFIG + "ConfigReadResult"
+)
+CONFIG_VALUE_WRITE: Method[config.ConfigValueWriteParams, config.ConfigWriteResult] = Method(
+    "config/value/write", _CONFIG + "ConfigValueWriteParams", _CONFIG + "ConfigWriteResult"
+)
+CONFIG_BATCH_WRITE: Method[config.ConfigBatchWriteParams, config.ConfigWriteResult] = Method(
+    "config/batchWrite", _CONFIG + "ConfigBatchWriteParams", _CONFIG + "ConfigWriteResult"
 )
 
 # --- plugins ---
