@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from core.ports import Deps
 
 SCOPES = ("traces:read", "offline_access")
-FLAPPING = 4
+FLAPPING = 8
 _KEPT_VARIABLES = ("PATH", "TERM", "COLORTERM", "COLORFGBG", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
 
 
