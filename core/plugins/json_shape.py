@@ -80,7 +80,7 @@ class Items:
                 read.append(self.shape.read(scanner))
             return read
 
-        return _around(scanner, items, scanner.end_list)
+        return around(scanner, items, scanner.end_list)
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,9 @@ class Record:
         if first == -1:
             raise scanner.peek_fault(EOF_VALUE)
         if first == 0x7B:
-            return _around(scanner, lambda: self._object(scanner), scanner.end_object)
+            return around(scanner, lambda: self._object(scanner), scanner.end_object)
         if first == 0x5B and not self.keeps_others:
-            return _around(scanner, lambda: self._array(scanner), scanner.end_list)
+            return around(scanner, lambda: self._array(scanner), scanner.end_list)
         scanner.wrong_type(f"struct {self.name}")
 
     def _object(self, scanner: Scanner) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class Record:
         return read
 
 
-def _around(scanner: Scanner, inside: Callable[[], Any], close: Callable[[], None]) -> Any:
+def around(scanner: Scanner, inside: Callable[[], Any], close: Callable[[], None]) -> Any:
     """Read what is between brackets; a fault of meaning is placed where the reader has come to."""
     scanner.enter()
     try:
