@@ -31,6 +31,7 @@ class HelpSheet(Sheet[None]):
     """
 
     SIZE = "large"
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", "find"),
         Binding("up,k", "scroll(-1)", "up", show=False),
@@ -40,10 +41,7 @@ class HelpSheet(Sheet[None]):
         Binding("question_mark", "close", "close", show=False),
     ]
     DEFAULT_CSS = """
-    HelpSheet {
-        & #find { display: none; background: $panel; margin-bottom: 1; }
-        &.-finding #find { display: block; }
-    }
+    HelpSheet #find { background: $panel; margin-bottom: 1; }
     """
 
     def __init__(self, registry: Registry, tab: tuple[str, str] = ("", "")) -> None:
@@ -51,6 +49,7 @@ class HelpSheet(Sheet[None]):
         self._registry, self._tab = registry, tab
         self._find = Input(placeholder="find a key or a word", compact=True, id="find")
         self._find.cursor_blink = False
+        self._find.display = False
 
     def body(self) -> ComposeResult:
         """The field, hidden until it is wanted, and the page."""
@@ -112,15 +111,15 @@ class HelpSheet(Sheet[None]):
 
     def action_find(self) -> None:
         """Show the field."""
-        self.add_class("-finding")
+        self._find.display = True
         self._find.focus()
 
     def action_close(self) -> None:
         """Leave the field first, then the sheet."""
-        if not self.has_class("-finding"):
+        if not self._find.display:
             self.dismiss(None)
             return
-        self.remove_class("-finding")
+        self._find.display = False
         self._find.value = ""
         self.set_focus(None)
 

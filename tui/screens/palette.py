@@ -6,7 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, cast
 
-from textual.command import CommandInput, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual import events
+from textual.command import (
+    CommandInput,
+    CommandList,
+    CommandPalette,
+    DiscoveryHit,
+    Hit,
+    Hits,
+    Provider,
+)
 from textual.content import Content
 
 from tui.commands import Command, Offer
@@ -22,6 +31,7 @@ _WIDTH = 84
 _FRAME = 5  # border, padding, scrollbar
 _ACT = 34
 _NAMES = 20
+_LINES = 24
 
 
 class Entry(NamedTuple):
@@ -150,10 +160,8 @@ class Palette(CommandPalette):
         & CommandList, & CommandList:focus {
             background: $background;
             border: none;
-            max-height: 24;
             scrollbar-size-vertical: 1;
         }
-        &.-short CommandList, &.-short CommandList:focus { max-height: 19; }
         & CommandList > .option-list--option { padding: 0 1; text-style: not bold; }
         & CommandList > .option-list--option-highlighted {
             background: $row-cursor;
@@ -173,3 +181,9 @@ class Palette(CommandPalette):
         """ASCII where that is wanted, and a cursor that stands still."""
         self.set_class(glyphs_of(self).ascii, "-ascii")
         self.query_one(CommandInput).cursor_blink = False
+
+    def on_resize(self, event: events.Resize) -> None:
+        """As many lines as the screen has room for, 24 at most."""
+        height = event.size.height
+        frame = 3 if height < HEIGHTS[1][0] else 8
+        self.query_one(CommandList).styles.max_height = max(3, min(_LINES, height - frame))

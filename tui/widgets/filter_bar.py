@@ -227,9 +227,8 @@ class FilterBar(Horizontal):
 
     def on_click(self, event: events.Click) -> None:
         """Open the view that was clicked; elsewhere, put the cursor into the field."""
-        if event.widget is self._line:
-            offset = event.get_content_offset(self._line)
-            if offset and (view := self._line.view_at(offset.x)):
-                self.view = view
-        else:
+        offset = event.get_content_offset(self._line)
+        if offset is None:
             self.focus_input()
+        elif view := self._line.view_at(offset.x):
+            self.view = view
