@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tui.logs import start_logging
-from tui.options import Options, state_dir
+from tui.options import LOG, Options, state_dir
 from tui.terminal import BackgroundQuery, prepare_output, refusal, wants_ascii
 
-VALUED = frozenset({"--theme", "--cwd", "--home"})
+# Options whose value is the next word; those of the verbs among them.
+VALUED = frozenset({"--theme", "--cwd", "--home", "-c", "--config", "--enable", "--disable"})
 THEMES = ("dusk", "paper", "stark", "terminal")
 
 
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     """The panel's own arguments."""
     made = argparse.ArgumentParser(
         prog="jackfield",
+        allow_abbrev=False,
         description="The terminal panel for what a coding agent is plugged into.",
         epilog="Verbs for scripts: jackfield VERB --help; jackfield help lists them.",
     )
@@ -76,7 +78,7 @@ def options_of(arguments: Sequence[str]) -> Options:
 def run(arguments: Sequence[str]) -> int:
     """Everything but the process's end; the exit status."""
     verb = verb_of(arguments)
-    if verb and verb != "demo":
+    if (verb and verb != "demo") or {"--version", "-V"} & set(arguments):
         from core.cli.main import main as verbs
 
         return verbs(list(arguments))
@@ -84,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     if said := refusal():
         print(said, file=sys.stderr)
         return 2
-    start_logging(state_dir(options.environ) / "jackfield.log")
+    start_logging(state_dir(options.environ) / LOG)
     prepare_output()
     with BackgroundQuery() as query:
         from tui.launch import launch

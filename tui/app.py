@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -20,7 +21,6 @@ from tui.following import Connect, FollowingApp
 from tui.panes.activity import ActivityPane
 from tui.panes.list_pane import ListPane
 from tui.registry import NameHit
-from tui.screens.palette import Palette
 from tui.signs import UNICODE, Glyphs
 from tui.store import Changed
 from tui.text import Hint
@@ -59,6 +59,7 @@ class JackfieldApp(FollowingApp):
         now: The time, seconds since the epoch.
         consent_all: Start servers without asking first.
         first_start: Say once what is read, written and started.
+        log_file: Where a fault of our own is told whole.
     """
 
     TITLE = "jackfield"
@@ -79,6 +80,7 @@ class JackfieldApp(FollowingApp):
         first_start: bool = False,
         now: Callable[[], float] = time.time,
         driver_class: type[Driver] | None = None,
+        log_file: str = "",
     ) -> None:
         self.glyphs = glyphs
         super().__init__(
@@ -87,6 +89,7 @@ class JackfieldApp(FollowingApp):
             consent_all=consent_all,
             now=now,
             driver_class=driver_class,
+            log_file=log_file,
         )
         self._first_start = first_start
         self._asked_consent = False
@@ -119,7 +122,7 @@ class JackfieldApp(FollowingApp):
         self.set_interval(STATUS_SECONDS, self.show_status)
         self.follow_core()
         if self._first_start:
-            self.open_dialog(dialogs.first_start(self))
+            self.open_dialog(dialogs.first_start)
 
     # ── the frame ──
 
@@ -128,7 +131,7 @@ class JackfieldApp(FollowingApp):
         if "consent" in changed and self.store.consent and not self._asked_consent:
             self._asked_consent = True
             if len(self.screen_stack) == 1 and not self.pane.filter.typing:
-                self.open_dialog(dialogs.consent(self))
+                self.open_dialog(dialogs.consent)
 
     def show_status(self) -> None:
         """The status line, and how many rows of each tab want attention."""
@@ -204,12 +207,14 @@ class JackfieldApp(FollowingApp):
 
     # ── for the commands ──
 
-    def open_dialog(self, dialog: Any) -> None:
+    def open_dialog(self, dialog: Callable[[JackfieldApp], Awaitable[None]]) -> None:
         """Run a dialog beside the screen; it pushes sheets and waits for them."""
-        self.run_worker(dialog, group="dialogs")
+        self.run_worker(partial(dialog, self), group="dialogs")
 
     def action_command_palette(self) -> None:
         """Every command, by name."""
+        from tui.screens.palette import Palette
+
         self.push_screen(Palette())
 
     def offers(self) -> Sequence[Offer]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from core.protocol.rows import detail_of
 from tui import dialogs
@@ -153,24 +154,24 @@ class Deeds:
         if pane.selected is None:
             return
         if self._app.narrow:
-            self._app.open_dialog(dialogs.details(self._app))
+            self._app.open_dialog(dialogs.details)
         else:
             pane.detail.focus()
 
     def _undo(self) -> None:
-        self.work(self.controller.undo())
+        self.work(self.controller.undo)
 
     def _errors(self) -> None:
-        self._app.open_dialog(dialogs.errors(self._app))
+        self._app.open_dialog(dialogs.errors)
 
     def _help(self) -> None:
-        self._app.open_dialog(dialogs.show_help(self._app))
+        self._app.open_dialog(dialogs.show_help)
 
     def _palette(self) -> None:
         self._app.action_command_palette()
 
     def _quit(self) -> None:
-        self._app.open_dialog(dialogs.leave(self._app))
+        self._app.open_dialog(dialogs.leave)
 
     async def _tab(self, tab: str) -> None:
         await self._app.open_tab(tab)
@@ -178,7 +179,7 @@ class Deeds:
     def _theme(self, name: str) -> None:
         self._app.theme = name
 
-    def work(self, deed: Coroutine[Any, Any, None], group: str = WRITING) -> None:
+    def work(self, deed: Callable[[], Awaitable[None]], group: str = WRITING) -> None:
         """Run it beside the screen."""
         self._app.run_worker(deed, group=group, exit_on_error=True)
 
@@ -192,7 +193,7 @@ class Deeds:
             return
         target = self._pane.switch_target()
         if target is not None:
-            self.work(self.controller.switch(target, self._ask_user_layer))
+            self.work(partial(self.controller.switch, target, self._ask_user_layer))
 
     async def _ask_user_layer(self, decided: Decided) -> bool:
         return await dialogs.user_layer(self._app, decided)
@@ -204,30 +205,32 @@ class Deeds:
         if view.TAB == "servers":
             row = self._app.store.servers.rows.get(key)
             if row is not None and row.status == "review":
-                self._app.open_dialog(dialogs.consent(self._app))
+                self._app.open_dialog(dialogs.consent)
             else:
-                self.work(self.controller.reconnect([key]))
+                self.work(partial(self.controller.reconnect, [key]))
 
     def _cancel(self) -> None:
         if self._pane.view.TAB == "servers" and (key := self._pane.selected):
-            self.work(self.controller.cancel(key))
+            self.work(partial(self.controller.cancel, key))
 
     def _refresh_row(self) -> None:
         view, key = self._pane.view, self._pane.selected
         if key is None:
             return
         if view.TAB == "servers":
-            self.work(self.controller.reconnect([key]))
+            self.work(partial(self.controller.reconnect, [key]))
         elif wanted := view.refresh_ids(key):
             domain, ids = wanted
             name = view.name(key)
-            self.work(self.controller.refresh([domain], name, forced=True, ids=ids), READING)
+            refresh = partial(self.controller.refresh, [domain], name, forced=True, ids=ids)
+            self.work(refresh, READING)
 
     def _refetch(self) -> None:
         view = self._pane.view
         if view.REFRESHED:
             noun = NOUNS[view.TAB]
-            self.work(self.controller.refresh(view.REFRESHED, noun, forced=True), READING)
+            refresh = partial(self.controller.refresh, view.REFRESHED, noun, forced=True)
+            self.work(refresh, READING)
 
     def _copy_id(self) -> None:
         if (key := self._pane.selected) is not None:

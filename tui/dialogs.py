@@ -1,16 +1,13 @@
-"""Sheets and what follows from their answers. Each runs in a worker of the app."""
+"""Sheets and what follows from their answers. Each runs in a worker of the app.
+
+Sheets are loaded when they are opened: the first frame does not wait for them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tui.controller import Decided
-from tui.screens.consent import ConsentSheet
-from tui.screens.details import DetailSheet
-from tui.screens.errors import ErrorsSheet
-from tui.screens.first_start import FirstStartSheet
-from tui.screens.help import HelpSheet
-from tui.widgets.confirm import Choice, Confirm
 from tui.widgets.toast import toast
 
 if TYPE_CHECKING:
@@ -29,6 +26,8 @@ _TABS = {
 
 async def details(app: JackfieldApp) -> None:
     """The details of the selected row as a page; does what was asked for there."""
+    from tui.screens.details import DetailSheet
+
     command = await app.push_screen_wait(DetailSheet(app.pane, app.changes))
     if command:
         await app.deeds.run(command)
@@ -36,6 +35,8 @@ async def details(app: JackfieldApp) -> None:
 
 async def errors(app: JackfieldApp) -> None:
     """All faults; goes to the row of one of them."""
+    from tui.screens.errors import ErrorsSheet
+
     target = await app.push_screen_wait(ErrorsSheet(app.store, app.place, app.changes))
     if target is None:
         return
@@ -49,6 +50,8 @@ async def errors(app: JackfieldApp) -> None:
 
 async def consent(app: JackfieldApp) -> None:
     """Ask once for everything that is new or changed."""
+    from tui.screens.consent import ConsentSheet
+
     controller = app.controller
     if controller is None:
         return
@@ -64,6 +67,8 @@ async def consent(app: JackfieldApp) -> None:
 
 async def first_start(app: JackfieldApp) -> None:
     """What is read, written and started; then the programs, if wanted."""
+    from tui.screens.first_start import FirstStartSheet
+
     sheet = FirstStartSheet(app.store, app.place, app.changes)
     if await app.push_screen_wait(sheet) == "review":
         await consent(app)
@@ -71,6 +76,8 @@ async def first_start(app: JackfieldApp) -> None:
 
 async def user_layer(app: JackfieldApp, decided: Decided) -> bool:
     """Another layer decides: offer to write the user's file all the same."""
+    from tui.widgets.confirm import Choice, Confirm
+
     target, where = decided.target, app.place.of(decided.by)
     word = "off" if target.enabled else "on"
     choice = Choice("user", "Write it all the same")
@@ -89,6 +96,8 @@ async def user_layer(app: JackfieldApp, decided: Decided) -> bool:
 
 async def leave(app: JackfieldApp) -> None:
     """Quit; asks first while something is being installed or changed."""
+    from tui.widgets.confirm import Choice, Confirm
+
     running = list(app.store.operations.values())
     if running:
         named = ", ".join(f"{operation.verb} {operation.subject}" for operation in running[:3])
@@ -100,4 +109,6 @@ async def leave(app: JackfieldApp) -> None:
 
 async def show_help(app: JackfieldApp) -> None:
     """The keys of the open tab and the signs."""
+    from tui.screens.help import HelpSheet
+
     await app.push_screen_wait(HelpSheet(app.registry, app.tab))

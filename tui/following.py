@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import work
 from textual.app import App
 from textual.driver import Driver
@@ -48,14 +49,25 @@ class FollowingApp(App[None]):
         consent_all: bool,
         now: Callable[[], float] = time.time,
         driver_class: type[Driver] | None = None,
+        log_file: str = "",
     ) -> None:
         super().__init__(driver_class=driver_class)
         self._connect = connect
+        self._log_file = log_file
         self._consent_all = consent_all
         self.store = ViewStore(now)
         self.place = Place(read_only=READ_ONLY if read_only else "", starts_all=consent_all)
         self.changes: Signal[set[Changed]] = Signal(self, "store-changed")
         self.controller: Controller | None = None
+
+    def _handle_exception(self, error: Exception) -> None:
+        log.error("the panel stopped", exc_info=error)
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        # Textual would print a traceback with the values of locals, and those may be secrets.
+        where = f" The log has it: {self._log_file}" if self._log_file else ""
+        self.panic(Text(f"jackfield stopped because of a fault of its own.{where}"))
 
     @work(group="core")
     async def follow_core(self) -> None:

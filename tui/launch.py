@@ -6,13 +6,14 @@ import logging
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskStatus
 
 from tui.app import JackfieldApp
-from tui.options import Options, cache_dir, config_dir, state_dir
+from tui.options import LOG, Options, state_dir
 from tui.signs import Glyphs
 from tui.theme import choose_theme
 
@@ -70,25 +71,23 @@ class CoreLink:
 
 
 def _core_opener(options: Options) -> AbstractAsyncContextManager[CoreClient]:
+    # Loaded here, in the thread; `_open` and `open_demo` find them loaded.
+    import_module("core.compose")
     if options.demo:
         from core.demo import open_demo
 
         return open_demo(options.environ)
+    import_module("core.deps")
     return _open(options)
 
 
 @asynccontextmanager
 async def _open(options: Options) -> AsyncGenerator[CoreClient]:
-    from core.compose import open_core, system_deps
+    from core.compose import open_core
 
-    deps = system_deps(
-        environ=options.environ,
-        cwd=options.cwd,
-        state_dir=state_dir(options.environ),
-        config_dir=config_dir(options.environ),
-        cache_dir=cache_dir(options.environ),
-        read_only=options.read_only,
-    )
+    from core.deps import real_deps
+
+    deps = real_deps(options.environ, options.cwd, read_only=options.read_only)
     async with open_core(deps) as core:
         yield core.client()
 
@@ -115,6 +114,7 @@ async def _panel(options: Options, theme: str, driver_class: Any) -> int:
         consent_all=options.consent_all,
         first_start=_is_first_start(options),
         driver_class=driver_class,
+        log_file=str(state_dir(options.environ) / LOG),
     )
     async with anyio.create_task_group() as tasks:
         await tasks.start(link.serve, options)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+LOG = "jackfield.log"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -31,23 +33,8 @@ class Options:
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Jackfield's state folder, as the XDG base directory specification places it."""
-    return _xdg(environ, "XDG_STATE_HOME", ".local/state")
-
-
-def config_dir(environ: Mapping[str, str]) -> Path:
-    """Jackfield's configuration folder."""
-    return _xdg(environ, "XDG_CONFIG_HOME", ".config")
-
-
-def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Jackfield's cache folder."""
-    return _xdg(environ, "XDG_CACHE_HOME", ".cache")
-
-
-def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
-    # The specification: relative paths in these variables are invalid and ignored.
-    named = environ.get(name, "")
+    """Jackfield's state folder (XDG base directory specification: relative values are ignored)."""
+    named = environ.get("XDG_STATE_HOME", "")
     home = environ.get("HOME") or str(Path.home())
-    base = Path(named) if named.startswith("/") else Path(home, default)
+    base = Path(named) if named.startswith("/") else Path(home, ".local/state")
     return base / "jackfield"

@@ -96,8 +96,14 @@ class Table(Generic[RowT]):
 
     @property
     def waiting(self) -> bool:
-        """No row can be shown yet and more may come."""
-        return not self.rows and (not self.loaded or self.refresh is not None or self.revision == 0)
+        """No row can be shown yet and more may come.
+
+        A list that is read and found empty is final without any difference to be told.
+        """
+        if self.rows:
+            return False
+        read = self.outcome is not None or self.phase == "final" or self.refreshed_at > 0
+        return not self.loaded or self.refresh is not None or not read
 
     def mark(self, key: str) -> Mark:
         """How fresh the row is; "" when it is confirmed and no news."""

@@ -376,6 +376,23 @@ async def test_a_refetch_that_ends_before_its_answer_comes_is_told_all_the_same(
         await p.toast("Apps refetched: 1 new, 4.2 s")
 
 
+async def test_a_fault_of_our_own_prints_no_values_and_names_the_log(
+    capsys: pytest.CaptureFixture[str],
+):
+    secret = "hunter2-in-a-local"
+    with pytest.raises(ZeroDivisionError):
+        async with panel(log_file="/state/jackfield.log") as p:
+
+            def broken() -> None:
+                value = secret
+                assert value and 1 / 0
+
+            p.app.call_later(broken)
+            await p.until(lambda: not p.app.is_running)
+    said = capsys.readouterr().err
+    assert "/state/jackfield.log" in said and secret not in said
+
+
 async def test_hostile_text_changes_nothing_but_its_own_cell():
     client = FakeClient(
         servers=[

@@ -207,11 +207,19 @@ def test_a_second_refresh_keeps_the_list_in_doubt_until_both_have_ended():
 def test_a_list_waits_only_while_there_is_no_row_and_one_may_come():
     store = ViewStore()
     assert store.apps.waiting
-    store.load("apps", [], revision=1, phase="final", at=1.0)
+    store.load("apps", [], revision=0, phase="cached", at=0.0)
+    assert store.apps.waiting
+    store.apply([finished()])
     assert not store.apps.waiting
     store.apply([started()])
     assert store.apps.waiting
     store.apply([AppsChanged(revision=2, phase="intermediate", upserted=(app("a"),))])
+    assert not store.apps.waiting
+
+
+def test_a_list_that_was_read_and_found_empty_does_not_wait():
+    store = ViewStore()
+    store.load("apps", [], revision=0, phase="final", at=1.0)
     assert not store.apps.waiting
 
 

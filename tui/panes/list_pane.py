@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import anyio.lowlevel
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -273,6 +274,12 @@ class ListPane(Horizontal):
     @on(events.DescendantBlur)
     def _focus_moved(self) -> None:
         self.post_message(self.Selected(self))
+        if self.filter.typing:
+            self.run_worker(self._warm, group="warm", exclusive=True)
+
+    async def _warm(self) -> None:
+        for _ in self.view.warm():
+            await anyio.lowlevel.checkpoint()
 
     # ── the filter ──
 

@@ -57,6 +57,9 @@ class ActivityView(ListView):
         self._words: dict[str, tuple[object, Happening]] = {}
         self._shown = Cached(self._make_shown)
 
+    def _stamp(self) -> tuple[object, ...]:
+        return tuple((key, entry.count) for key, entry in self.entries().items())
+
     def pause(self) -> bool:
         """Hold new events back, or show them again; True when it is paused now."""
         if self.paused_at is None:

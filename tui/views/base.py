@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from core.protocol.facts import Evidence, Problem
-from core.protocol.rows import Domain, Row
+from core.protocol.rows import DOMAINS, Domain, Row
 from tui.commands import Offer
 from tui.signs import UNICODE, Glyphs, SignName, state_parts
 from tui.store import ViewStore
@@ -23,6 +23,7 @@ from tui.widgets.page import LABEL, Page
 from tui.widgets.row_view import RowView
 
 READ_ONLY = "Nothing is written: it was started read-only"
+WARMED = 300  # rows that are made ready for the filter in one go
 POLICY_LAYERS = frozenset({"requirements", "cloud"})
 
 # Values that a detail request brought, by row id; free JSON of the core.
@@ -118,6 +119,7 @@ class ListView(ABC):
         self.glyphs = glyphs
         self.details: dict[str, Details] = {}
         self._folded: dict[str, tuple[object, Searchable[str]]] = {}
+        self._pool = Cached(self._make_pool)
         self._hits: dict[str, Hit] = {}
 
     # ── the list ──
@@ -127,7 +129,11 @@ class ListView(ABC):
         self._hits = {}
         if not text.strip():
             return self.listing(view)
-        found = search(text, (self._searchable(key) for key in self.keys(view)))
+        pool: list[Searchable[str]] = self._pool.get(self._stamp())
+        if view != self.VIEWS[0].id:
+            wanted = set(self.keys(view))
+            pool = [row for row in pool if row.item in wanted]
+        found = search(text, pool)
         self._hits = dict(found)
         return Listing([key for key, _ in found])
 
@@ -183,6 +189,20 @@ class ListView(ABC):
         """The name cell; says so when the filter's text is not in the name."""
         where: list[Part] = [("  in its text", "aside")] if self._hits.get(key) is Hit.TEXT else []
         return [*name, *where]
+
+    def _stamp(self) -> tuple[object, ...]:
+        """Changes with everything that names, texts and order depend on."""
+        return tuple(self.store.table(d).version for d in DOMAINS if d in self.DOMAINS)
+
+    def warm(self) -> Iterator[None]:
+        """Fold the texts for the filter, piece by piece, before anything is typed."""
+        for at, key in enumerate(list(self.keys(self.VIEWS[0].id))):
+            self._searchable(key)
+            if at % WARMED == 0:
+                yield
+
+    def _make_pool(self) -> list[Searchable[str]]:
+        return [self._searchable(key) for key in self.keys(self.VIEWS[0].id)]
 
     def _searchable(self, key: str) -> Searchable[str]:
         source = self.source(key)

@@ -33,6 +33,7 @@ from tui.views.plugin_states import (
     plugin_state,
     says_more,
 )
+from tui.views.search import Searchable
 from tui.views.times import age
 from tui.widgets.columns import Column
 from tui.widgets.filter_bar import View
@@ -154,6 +155,18 @@ class MarketplacesView(ListView):
     def attention(self) -> int:
         return len(self.index.problems)
 
+    def _searchable(self, key: str) -> Searchable[str]:
+        # As the base does it, for tens of thousands of rows.
+        row = self.store.plugins.rows[key[7:]]
+        known = self._folded.get(key)
+        if known is not None and known[0] is row:
+            return known[1]
+        words = (row.plugin_id, row.display_name, row.description, row.category, *row.keywords)
+        text = " ".join(words).casefold()
+        made = Searchable(key, row.name.casefold(), text, not row.installed)
+        self._folded[key] = (row, made)
+        return made
+
     def columns(self, searching: bool) -> tuple[Column, ...]:
         dropped = "brings" if searching else "market"
         return tuple(column for column in self.COLUMNS if column.key != dropped)
@@ -186,16 +199,7 @@ class MarketplacesView(ListView):
 
     def text(self, key: str) -> str:
         row = self.plugin(key)
-        if row is None:
-            return ""
-        words = (row.plugin_id, row.display_name, row.description, row.category, *row.keywords)
-        return " ".join(words)
-
-    def late(self, key: str) -> bool:
-        return key not in self.index.installed
-
-    def source(self, key: str) -> object:
-        return self.plugin(key)
+        return self._searchable(key).text if row else ""
 
     def row(self, key: str) -> RowView:
         if key.startswith("group:"):
