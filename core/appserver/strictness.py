@@ -64,6 +64,8 @@ class ConfigGate:
         if kind == "thread":
             cwd = self._cwd / (params.cwd or "")
             overrides = params.config
+        elif kind == "read" and params.cwd is not None:
+            cwd = self._cwd / params.cwd
         strict(self._load(cwd, overrides), kind)
 
 
@@ -73,6 +75,10 @@ def _reads(method: str, params: Any) -> Kind | None:
     match method:
         case "thread/start":
             return "thread"
+        case "config/read":
+            return "read"
+        case "configRequirements/read":
+            return "layers"
         case "mcpServerStatus/list":
             return None if thread is not None and params.server_name is not None else "reload"
         case "plugin/uninstall":  # one of this machine: what it writes, it reads itself

@@ -157,7 +157,10 @@ _CHECKS: Mapping[str, Check] = {
     "chatgpt_base_url": string,
     "check_for_update_on_startup": boolean,
     "cli_auth_credentials_store": variant("file", "keyring", "auto", "ephemeral"),
+    "allow_login_shell": boolean,
     "log_dir": string,
+    "model_catalog_json": string,
+    "sqlite_home": string,
     "model_provider": string,
 }
 _BLUNT = frozenset(("features", "feature_requirements", "apps", "allowed_login_methods"))
@@ -166,6 +169,9 @@ PINNED = (
     "chatgpt_base_url",
     "model_provider",
     "log_dir",
+    "sqlite_home",
+    "model_catalog_json",
+    "allow_login_shell",
     "check_for_update_on_startup",
 )
 """Settings that requirements can fix: theirs counts, whatever the configuration says."""

@@ -10,13 +10,14 @@ from core.config.spans import Range, value_range
 from core.config.toml.fault import Place, codex_place_of, excerpt
 from core.errors import CoreError, InternalError, InvalidRequest
 
-Kind = Literal["reload", "thread", "read", "refresh", "write"]
+Kind = Literal["reload", "thread", "read", "refresh", "write", "layers"]
 _PREFIXES: dict[Kind, str] = {
     "reload": "failed to reload config: ",
     "thread": "failed to load configuration: ",
     "read": "failed to read configuration layers: ",
     "refresh": "failed to refresh MCP servers: ",
     "write": "failed to load configuration: ",
+    "layers": "failed to read configuration layers: ",
 }
 
 
@@ -104,13 +105,14 @@ def strict(loaded: Loaded, kind: Kind = "reload") -> None:
     Args:
         loaded: What was loaded for the request.
         kind: `thread` for thread/start (−32600), `refresh` for config/mcpServer/reload, `read` for
-            config/read, `reload` for everything else (−32603).
+            config/read, `layers` for configRequirements/read, which minds only what cannot be read
+            at all, `reload` for everything else (−32603).
 
     Raises:
         CoreError: With the exact text of Codex 0.171.0.
     """
     found = refusal(loaded)
-    if found is None:
+    if found is None or (kind == "layers" and not found.reading):
         return
     raise wire_error(found, loaded, kind)
 

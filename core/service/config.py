@@ -1,0 +1,411 @@
+"""config/read, config/value/write, config/batchWrite; the layers' rows; switches and undo."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from core.config.edit import ConfigEditor, Undo, WriteResult
+from core.config.edit_plan import Edit
+from core.config.merge import at, has
+from core.config.model import Layer, Loaded
+from core.config.store import ConfigStore
+from core.config.switching import Switched, Switcher
+from core.config.watch import Change, FileWatch
+from core.errors import InvalidRequest
+from core.ports import Deps
+from core.protocol.events import Event, FileChanged, Notice
+from core.protocol.facts import Evidence, Problem
+from core.protocol.rows import ConfigRow
+from core.scope import RequestScope
+from core.service.dispatch import Handler
+from core.snapshot import SnapshotOwner
+
+if TYPE_CHECKING:
+    from core.protocol.base import NoParams
+    from core.protocol.config import (
+        ConfigBatchWriteParams,
+        ConfigReadParams,
+        ConfigReadResult,
+        ConfigRequirementsReadResult,
+        ConfigValueWriteParams,
+        ConfigWriteResult,
+    )
+
+READ_BACK_SECONDS = 2.0
+_UNDO_KEPT = 100
+_ELSEWHERE = frozenset({"servers", "plugins", "marketplaces"})
+"""Domains whose rows carry the problems of their own tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDelta:
+    """What a change of the configuration comes to.
+
+    Attributes:
+        loaded: The configuration now.
+        tables: Top-level keys whose effective value differs from before.
+        ours: We wrote it.
+        reload: The writer wants loaded threads to take it up at once.
+    """
+
+    loaded: Loaded
+    tables: frozenset[str]
+    ours: bool
+    reload: bool = False
+
+
+Listener = Callable[[ConfigDelta], Awaitable[None]]
+
+
+class ConfigService:
+    """The configuration towards clients; `run` must be running for outside edits to be seen.
+
+    Args:
+        store, editor: Read and write.
+        deps: Clock; `cwd` chooses the project layers of the rows.
+        emit: Takes state events and occurrences.
+        also: Further files to watch; a change is told by `FileChanged` only.
+    """
+
+    def __init__(
+        self,
+        store: ConfigStore,
+        editor: ConfigEditor,
+        deps: Deps,
+        emit: Callable[[Event], None],
+        also: Sequence[Path] = (),
+    ) -> None:
+        self._store = store
+        self._editor = editor
+        self._deps = deps
+        self._emit = emit
+        self._also = tuple(str(path) for path in also)
+        self.owner: SnapshotOwner[ConfigRow] = SnapshotOwner("config", emit)
+        self._switcher = Switcher(store, editor, deps.cwd)
+        self._listeners: list[Listener] = []
+        self._current: Loaded | None = None
+        self._undo: dict[str, tuple[Undo, WriteResult]] = {}
+        self._fresh = anyio.Event()
+        self._pending: list[Change] = []
+        self._unchecked: list[tuple[float, WriteResult]] = []
+        self._to_check = anyio.Event()
+        self._reading = anyio.Lock()
+        self._watch = FileWatch(self._on_changes, editor.is_own)
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "config/read": self.read,
+            "config/value/write": self.value_write,
+            "config/batchWrite": self.batch_write,
+            "configRequirements/read": self.requirements_read,
+        }
+
+    def listen(self, listener: Listener) -> None:
+        """Call `listener` after every change that may matter, one change at a time."""
+        self._listeners.append(listener)
+
+    async def load(self, cwd: Path | None = None) -> Loaded:
+        """The configuration now; disk work happens in a thread."""
+        return await anyio.to_thread.run_sync(lambda: self._store.load(cwd))
+
+    async def refresh(self, *, ours: bool = False, reload: bool = False) -> Loaded:
+        """Read again and tell everybody what differs.
+
+        Emits: `ConfigChanged` when a layer's row differs.
+        """
+        async with self._reading:
+            ticket = self.owner.begin()
+            loaded = await self.load(self._deps.cwd)
+            before, self._current = self._current, loaded
+            self.owner.publish(ticket, _rows(loaded), at=self._deps.clock.now())
+            await self._watch.watch(self._watched(loaded))
+        changed = before is None or before.fingerprint != loaded.fingerprint
+        if before is not None and (changed or reload):
+            delta = ConfigDelta(loaded, _differing(before.value, loaded.value), ours, reload)
+            for listener in self._listeners:
+                await listener(delta)
+        return loaded
+
+    def _watched(self, loaded: Loaded) -> list[str]:
+        home = self._store.home
+        files = [str(layer.file) for layer in loaded.layers if layer.file is not None]
+        return [*files, str(home.requirements_file), *self._also]
+
+    async def run(self) -> None:
+        """Watch the files and read our own writes back; until cancelled."""
+        await self.refresh()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch.run)
+            group.start_soon(self._follow)
+            group.start_soon(self._read_back)
+
+    def _on_changes(self, changes: list[Change]) -> None:
+        self._pending.extend(changes)
+        self._fresh.set()
+
+    async def _follow(self) -> None:
+        while True:
+            await self._fresh.wait()
+            self._fresh = anyio.Event()
+            changes, self._pending = self._pending, []
+            for change in changes:
+                self._emit(
+                    FileChanged(file=change.path, ours=change.ours, at=self._deps.clock.now())
+                )
+            if any(change.path not in self._also for change in changes):
+                await self.refresh(ours=all(change.ours for change in changes))
+
+    async def _read_back(self) -> None:
+        clock = self._deps.clock
+        while True:
+            while self._unchecked:
+                due, result = self._unchecked[0]
+                await clock.sleep(due - clock.monotonic())
+                self._unchecked.pop(0)
+                await self._check(result)
+            self._to_check = anyio.Event()
+            await self._to_check.wait()
+
+    async def _check(self, result: WriteResult) -> None:
+        outcome = await self._editor.recheck(result)
+        if outcome == "kept":
+            return
+        key = ", ".join(sorted(".".join(path) for path, _ in result.plan.changes))
+        text = (
+            f"another program had undone {key}: written once more"
+            if outcome == "rewritten"
+            else f"another program has changed {key} since: left as it is"
+        )
+        self._emit(
+            Notice(
+                area="config",
+                about=key,
+                text=text,
+                tone="care",
+                evidence=Evidence(file=result.undo.file, layer="user"),
+                at=self._deps.clock.now(),
+            )
+        )
+        await self.refresh(ours=True)
+
+    async def read(self, params: ConfigReadParams, scope: RequestScope) -> ConfigReadResult:
+        """The effective configuration, leniently: what is wrong is left out."""
+        from core.protocol.config import ConfigReadResult
+
+        return await anyio.to_thread.run_sync(
+            lambda: ConfigReadResult.model_validate(self._told(params))
+        )
+
+    def _told(self, params: ConfigReadParams) -> dict[str, Any]:
+        from core.config import wire
+
+        if params.cwd is not None and not Path(params.cwd).is_absolute():
+            cwd: Path | None = self._deps.cwd / params.cwd
+        else:
+            cwd = Path(params.cwd) if params.cwd is not None else None
+        loaded = self._store.load(cwd)
+        return {
+            "config": wire.effective_config(loaded),
+            "origins": wire.origins(loaded),
+            "layers": wire.layers(loaded) if params.include_layers else None,
+        }
+
+    async def requirements_read(
+        self, params: NoParams, scope: RequestScope
+    ) -> ConfigRequirementsReadResult:
+        """What an administrator requires."""
+        from core.config import wire
+        from core.protocol.config import ConfigRequirementsReadResult
+
+        loaded = await self.load()
+        return ConfigRequirementsReadResult(requirements=wire.requirements(loaded))
+
+    async def value_write(
+        self, params: ConfigValueWriteParams, scope: RequestScope
+    ) -> ConfigWriteResult:
+        """One edit of the user's config.toml."""
+        edit = Edit(params.key_path, params.value, params.merge_strategy)
+        return await self._write([edit], params.expected_version, params.file_path)
+
+    async def batch_write(
+        self, params: ConfigBatchWriteParams, scope: RequestScope
+    ) -> ConfigWriteResult:
+        """Several edits, all or none."""
+        edits = [Edit(edit.key_path, edit.value, edit.merge_strategy) for edit in params.edits]
+        return await self._write(
+            edits,
+            params.expected_version,
+            params.file_path,
+            reload=params.reload_user_config,
+        )
+
+    async def _write(
+        self,
+        edits: Sequence[Edit],
+        expected_version: str | None,
+        file_path: str | None,
+        *,
+        reload: bool = False,
+    ) -> ConfigWriteResult:
+        from core.protocol.config import ConfigWriteResult
+
+        file = Path(file_path) if file_path is not None else None
+        result = await self.write(
+            edits, expected_version=expected_version, file=file, reload=reload
+        )
+        return ConfigWriteResult(version=result.version, file_path=str(result.file))
+
+    async def write(
+        self,
+        edits: Sequence[Edit],
+        *,
+        expected_version: str | None = None,
+        file: Path | None = None,
+        tolerant: bool = False,
+        reload: bool = False,
+    ) -> WriteResult:
+        """Write, tell everybody, and read back after two seconds.
+
+        Args:
+            tolerant: Faults that are there already do not stand in the way.
+            reload: Loaded threads take it up at once.
+
+        Raises:
+            ConfigWriteError, InternalError: Nothing was written.
+        """
+        result = await self._editor.write(
+            edits, expected_version=expected_version, file=file, tolerant=tolerant
+        )
+        await self._written(result, reload=reload)
+        return result
+
+    async def _written(self, result: WriteResult, *, reload: bool = False) -> None:
+        if result.changed:
+            due = self._deps.clock.monotonic() + READ_BACK_SECONDS
+            self._unchecked.append((due, result))
+            self._to_check.set()
+        await self.refresh(ours=True, reload=reload)
+
+    async def switch_plugin(
+        self, plugin_id: str, enabled: bool, *, force: bool = False
+    ) -> tuple[Switched, str | None]:
+        """Turn a plugin on or off; with the token that takes it back."""
+        return await self._after(await self._switcher.plugin(plugin_id, enabled, force=force))
+
+    async def switch_server(
+        self, name: str, enabled: bool, *, plugin_id: str | None = None, force: bool = False
+    ) -> tuple[Switched, str | None]:
+        """Turn an MCP server on or off; with the token that takes it back."""
+        switched = await self._switcher.server(name, enabled, plugin_id=plugin_id, force=force)
+        return await self._after(switched)
+
+    async def switch_app(
+        self, app_id: str, enabled: bool, *, force: bool = False
+    ) -> tuple[Switched, str | None]:
+        """Turn an app on or off; with the token that takes it back."""
+        return await self._after(await self._switcher.app(app_id, enabled, force=force))
+
+    async def switch_app_tool(
+        self, app_id: str, tool: str, enabled: bool, *, force: bool = False
+    ) -> tuple[Switched, str | None]:
+        """Turn an app's tool on or off; with the token that takes it back."""
+        return await self._after(await self._switcher.app_tool(app_id, tool, enabled, force=force))
+
+    async def switch_server_tool(
+        self,
+        server: str,
+        tool: str,
+        enabled: bool,
+        *,
+        plugin_id: str | None = None,
+        force: bool = False,
+    ) -> tuple[Switched, str | None]:
+        """Turn a server's tool on or off; with the token that takes it back."""
+        switched = await self._switcher.server_tool(
+            server, tool, enabled, plugin_id=plugin_id, force=force
+        )
+        return await self._after(switched)
+
+    async def _after(self, switched: Switched) -> tuple[Switched, str | None]:
+        result = switched.result
+        if result is None or not result.changed:
+            return switched, None
+        token = secrets.token_hex(8)
+        self._undo[token] = (result.undo, result)
+        while len(self._undo) > _UNDO_KEPT:
+            self._undo.pop(next(iter(self._undo)))
+        await self._written(result)
+        return switched, token
+
+    async def undo(self, token: str) -> WriteResult:
+        """Take a switch back; once, and only while nobody has changed the same value.
+
+        Raises:
+            InvalidRequest: Used already, or the value is another one by now.
+        """
+        found = self._undo.get(token)
+        if found is None:
+            raise InvalidRequest("this can no longer be undone")
+        undo, result = found
+        loaded = await self.load()
+        for path, wanted in result.plan.changes:
+            present = at(loaded.user.written, path) if has(loaded.user.written, path) else None
+            if present != wanted:
+                raise InvalidRequest(f"{'.'.join(path)} has been changed since")
+        taken_back = await self._editor.take_back(undo)
+        self._undo.pop(token, None)
+        await self._written(taken_back)
+        return taken_back
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> frozenset[str]:
+    keys = before.keys() | after.keys()
+    return frozenset(key for key in keys if before.get(key) != after.get(key))
+
+
+def _rows(loaded: Loaded) -> list[ConfigRow]:
+    """One row per layer, and one for the requirements."""
+    rows = [_row(layer, loaded.problems) for layer in loaded.layers]
+    required = loaded.requirements
+    file = required.evidence.file
+    rows.append(
+        ConfigRow(
+            id=file or "requirements",
+            layer="requirements",
+            file=file,
+            state="broken" if required.closed else "used" if required.value else "absent",
+            problems=(required.broken,) if required.broken is not None else (),
+        )
+    )
+    return rows
+
+
+def _row(layer: Layer, problems: Sequence[Problem]) -> ConfigRow:
+    file = str(layer.file) if layer.file is not None else None
+    name = file or layer.name or layer.kind
+    own = tuple(problem for problem in problems if _belongs(problem, layer))
+    told = tuple(problem for problem in own if problem.domain not in _ELSEWHERE)
+    return ConfigRow(id=name, layer=layer.kind, file=file, state=_state(layer, own), problems=told)
+
+
+def _belongs(problem: Problem, layer: Layer) -> bool:
+    if problem.evidence.layer != layer.kind:
+        return False
+    return layer.file is None or problem.evidence.file == str(layer.file)
+
+
+def _state(layer: Layer, problems: Sequence[Problem]) -> str:
+    if layer.disabled:
+        return "untrusted"
+    if layer.problem is not None:
+        return "broken"
+    if any(problem.severity == "error" for problem in problems):
+        return "partly"
+    source = layer.source
+    return "absent" if source is not None and not source.exists else "used"
