@@ -84,7 +84,6 @@ def _core_opener(options: Options) -> AbstractAsyncContextManager[CoreClient]:
 @asynccontextmanager
 async def _open(options: Options) -> AsyncGenerator[CoreClient]:
     from core.compose import open_core
-
     from core.deps import real_deps
 
     deps = real_deps(options.environ, options.cwd, read_only=options.read_only)
@@ -92,7 +91,7 @@ async def _open(options: Options) -> AsyncGenerator[CoreClient]:
         yield core.client()
 
 
-def _is_first_start(options: Options) -> bool:
+def is_first_start(options: Options) -> bool:
     """True once: the mark is in our own state folder."""
     if options.demo:
         return False
@@ -112,7 +111,7 @@ async def _panel(options: Options, theme: str, driver_class: Any) -> int:
         theme=theme,
         read_only=options.read_only,
         consent_all=options.consent_all,
-        first_start=_is_first_start(options),
+        first_start=is_first_start(options),
         driver_class=driver_class,
         log_file=str(state_dir(options.environ) / LOG),
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from core.errors import CoreError
 from core.protocol import jackfield as wire
 from core.protocol.events import (
     OperationProgress,
@@ -333,8 +334,6 @@ async def test_a_domain_that_cannot_be_read_says_so_in_the_place_of_its_rows():
 
     def rows(params: Any) -> Any:
         if params.domain == "servers":
-            from core.errors import CoreError
-
             raise CoreError("the list is damaged")
         return real(params)
 
@@ -354,6 +353,14 @@ async def test_details_that_the_core_has_are_asked_for_and_shown_beside_the_list
         p.pane.list.move_to("metrics")
         await p.until(lambda: "runs in    ~/src/atlas" in p.details)
         assert "gets       HOME, KEY (not set)" in p.details
+
+
+async def test_details_that_cannot_be_had_are_said_on_the_page_and_in_no_toast():
+    client = whole()
+    client.answers["jackfield/server/detail"] = CoreError("the server has just left")
+    async with panel(client, tab="4") as p:
+        await p.until(lambda: "the server has just left" in p.details)
+        assert p.toasts == []
 
 
 async def test_moving_fast_asks_for_the_details_of_the_last_row_only_in_the_end():

@@ -165,7 +165,7 @@ class ListPane(Horizontal):
         if self._stale:
             self.fill()
         self.list.focus()
-        self.post_message(self.Selected(self))
+        self._show_selected()
 
     def go_to(self, key: str) -> bool:
         """Put the cursor on a row, through filter and view; False when there is none."""
@@ -250,7 +250,7 @@ class ListPane(Horizontal):
 
     def _write_page(self, page: Page) -> None:
         if (key := self.selected) is not None:
-            self.view.page(key, page)
+            self.view.write(key, page)
 
     def give_details(self, key: str, details: Details) -> None:
         """What the core told of a row."""

@@ -49,7 +49,7 @@ class DetailSheet(Sheet[str | None]):
         yield PageView(self.build)
 
     def build(self, page: Page) -> None:
-        self._pane.view.page(self._key, page)
+        self._pane.view.write(self._key, page)
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -223,6 +223,13 @@ class ListView(ABC):
     def page(self, key: str, page: Page) -> None:
         """Everything about the row."""
 
+    def write(self, key: str, page: Page) -> None:
+        """The page, and why the core could not tell more, where it could not."""
+        self.page(key, page)
+        if why := self.details.get(key, {}).get("unavailable"):
+            page.gap()
+            page.text(f"More is not to be had now: {why}", "muted")
+
     @abstractmethod
     def offers(self, key: str) -> list[Offer]:
         """What keys mean on the row, most wanted first."""
