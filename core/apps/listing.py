@@ -36,7 +36,7 @@ class Spawn(Protocol):
     `start_soon`.
     """
 
-    def __call__(self, run: Callable[..., Coroutine[Any, Any, None]], /, *args: Any) -> None: ...
+    def __call__(self, run: Callable[..., Coroutine[Any, Any, None]], /, *args: Any) -> object: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,9 +29,9 @@ class ToolSnapshots:
         self._disk, self._clock = disk, clock
         self._identity: str | None = None
         self._held: Committed | None = None
-        self._listeners: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[], object]] = []
 
-    def listen(self, committed: Callable[[], None]) -> None:
+    def listen(self, committed: Callable[[], object]) -> None:
         """Call `committed` after each commit; it must not block."""
         self._listeners.append(committed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from core.mcp.connection import Connection
+from core.mcp.hosted import HOSTED_NAME
 from core.mcp.rows import (
     AuthState,
     Held,
@@ -27,6 +28,7 @@ class ServerBoard:
 
     Attributes:
         runtime: Of the panel's thread; None before there is one.
+        beside: Rows of tools that no server of the thread lists: the hosted apps' snapshot.
         hold: Why a usable server without a connection is not running; None when nothing holds
             it.
     """
@@ -36,6 +38,7 @@ class ServerBoard:
         self.inventory: SnapshotOwner[ToolRow] = SnapshotOwner("inventory", emit)
         self.runtime: McpRuntime | None = None
         self.hold: Callable[[ServerSpec], str | None] = lambda spec: None
+        self.beside: Callable[[], tuple[ToolRow, ...]] = tuple
         self._clock = clock
         self._auth: dict[str, AuthState] = {}
         self._held_since: dict[str, float] = {}
@@ -110,5 +113,8 @@ class ServerBoard:
         return self.runtime.connection(name) if self.runtime is not None else None
 
     def _publish_tools(self, ordered: Iterable[ServerSpec]) -> None:
-        rows = [row for spec in ordered for row in self._tools.get(spec.name, ())]
+        # The hosted server's tools are those of the apps: they come from the committed snapshot.
+        own = [spec for spec in ordered if spec.name != HOSTED_NAME]
+        rows = [row for spec in own for row in self._tools.get(spec.name, ())]
+        rows += self.beside()
         self.inventory.publish(self.inventory.begin(), rows, at=self._clock.now())

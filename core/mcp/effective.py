@@ -6,14 +6,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import anyio.to_thread
 
 from core.config.model import Loaded
 from core.config.paths import Home
-from core.config.store import ConfigStore
 from core.errors import CoreError
 from core.mcp.servers import ServerSet
 from core.mcp.spec import ServerSpec
@@ -39,11 +38,19 @@ class Reading:
     problems: tuple[Problem, ...] = ()
 
 
+class Configs(Protocol):
+    """Loads the configuration of a directory; cheap, called in threads."""
+
+    def load(
+        self, cwd: Path | None = None, overrides: Mapping[str, Any] | None = None
+    ) -> Loaded: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServerSource:
     """Where servers are read from."""
 
-    configs: ConfigStore
+    configs: Configs
     home: Home
     declarations: ServerDeclarations
     hosted: HostedServers

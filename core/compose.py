@@ -1,0 +1,247 @@
+"""Builds a core from `Deps`: the one place where owners meet."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from core.apps.layer import AppLayer, build_app_layer
+from core.auth.account import Account
+from core.auth.probe import MetadataProbe
+from core.channels import EventHub
+from core.client.in_process import InProcessClient
+from core.config.edit import ConfigEditor
+from core.config.model import Loaded
+from core.config.paths import Home
+from core.config.store import ConfigStore
+from core.mcp.auth_status import AuthJudge
+from core.mcp.board import ServerBoard
+from core.mcp.effective import ServerSource
+from core.mcp.headers_helper import HeadersHelper
+from core.mcp.hosted import HostedLister
+from core.mcp.links import Plumbing
+from core.mcp.slots import HandshakeSlots
+from core.plugins.catalog import PluginCatalog
+from core.ports import Deps
+from core.process import Processes
+from core.reaper import Reaper
+from core.scope import RequestScope
+from core.service.account import AccountService
+from core.service.apps import AppsService
+from core.service.config import ConfigDelta, ConfigService
+from core.service.details import DetailService
+from core.service.dispatch import Dispatcher
+from core.service.mcp import McpService
+from core.service.panel import Layers, PanelService
+from core.service.plugins import PluginsService
+from core.service.problems import ProblemBoard
+from core.service.rows import RowsService
+from core.service.switch import SwitchService
+from core.service.threads import ThreadsService
+from core.threads.manager import ThreadManager
+from core.threads.panel import Panel
+from core.version import VERSION
+
+if TYPE_CHECKING:
+    from core.client.contract import CoreClient
+
+GOODBYE = 4.0
+"""Seconds for everything to end once a core is left."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayeredConfig:
+    """The configuration with the overrides of the command line over every file."""
+
+    store: ConfigStore
+    overrides: Mapping[str, Any]
+
+    @property
+    def home(self) -> Home:
+        return self.store.home
+
+    def load(self, cwd: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
+        """See `ConfigStore.load`."""
+        both = {**self.overrides, **(overrides or {})} if self.overrides else overrides
+        return self.store.load(cwd, both)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Core:
+    """An open core.
+
+    Attributes:
+        dispatcher: Every method, for the wire face.
+        config: How the configuration is read here.
+        hub: State and occurrences.
+    """
+
+    dispatcher: Dispatcher
+    config: LayeredConfig
+    hub: EventHub
+    deps: Deps
+    threads: ThreadManager
+
+    def client(self) -> CoreClient:
+        """A client in this process, as the panel uses it."""
+        return InProcessClient(
+            self.dispatcher, self.hub, version=VERSION, read_only=self.deps.read_only
+        )
+
+
+@asynccontextmanager
+async def open_core(
+    deps: Deps, *, overrides: Mapping[str, Any] | None = None
+) -> AsyncGenerator[Core]:
+    """A core for as long as the block lasts; leaving it ends every process and listener.
+
+    Nothing is read, started or watched before somebody asks for it.
+    """
+    hub = EventHub()
+    home = Home.of(deps)
+    config = LayeredConfig(store=ConfigStore(home, deps), overrides=dict(overrides or {}))
+    reaper = Reaper()
+    processes = Processes(reaper)
+    try:
+        async with anyio.create_task_group() as tasks:
+            building = _Building(deps, hub, config, processes, tasks)
+            async with building.threads as threads:
+                yield Core(
+                    dispatcher=Dispatcher(building.handlers()),
+                    config=config,
+                    hub=hub,
+                    deps=deps,
+                    threads=threads,
+                )
+                tasks.cancel_scope.cancel()
+    finally:
+        with anyio.move_on_after(GOODBYE, shield=True):
+            await processes.aclose()
+            reaper.close()
+        hub.close()
+
+
+class _Building:
+    """Everything that a core is made of, wired once."""
+
+    def __init__(
+        self,
+        deps: Deps,
+        hub: EventHub,
+        config: LayeredConfig,
+        processes: Processes,
+        tasks: TaskGroup,
+    ) -> None:
+        self._deps, self._hub, self._config, self._tasks = deps, hub, config, tasks
+        store, home = config.store, config.home
+        editor = ConfigEditor(store, deps)
+        self.config_service = ConfigService(store, editor, deps, hub.emit)
+        self.catalog = PluginCatalog(deps, home, config.load, hub.emit)
+        self.account = Account(
+            deps=deps,
+            load=config.load,
+            auth_file=home.auth_file,
+            codex_home=home.codex_home,
+            emit=hub.emit,
+        )
+        plumbing = Plumbing(
+            processes=processes,
+            http=deps.http,
+            helper=HeadersHelper(processes, deps.environ, deps.clock),
+            version=VERSION,
+        )
+        self.app_layer: AppLayer = build_app_layer(
+            deps=deps,
+            codex_home=home.codex_home,
+            load=config.load,
+            accounts=self.account,
+            hosted=HostedLister(plumbing, HandshakeSlots()),
+            plugins=self.catalog,
+            emit=hub.emit,
+            spawn=tasks.start_soon,
+        )
+        source = ServerSource(
+            configs=config,
+            home=home,
+            declarations=self.catalog,
+            hosted=self.app_layer.servers,
+            environ=deps.environ,
+        )
+        self.threads = ThreadManager(deps, source, plumbing, hub.emit, version=VERSION)
+        self.judge = AuthJudge(probe=MetadataProbe(deps.http, deps.clock))
+        self.board = ServerBoard(hub.emit, deps.clock)
+        self.board.beside = self.app_layer.installed.snapshot_tools
+        self.app_layer.installed.listen(self.board.sync)
+        self.panel = Panel(deps, self.threads, self.board, self.judge, hub.emit, version=VERSION)
+        self.problems = ProblemBoard(hub, deps.clock)
+        self.config_service.listen(self._threads_follow)
+
+    def handlers(self) -> list[Any]:
+        """Of every service."""
+        apps = AppsService(self.app_layer, self.threads)
+        plugins = PluginsService(self.catalog, self.config_service)
+        panel = self._panel_service()
+        services = (
+            self.config_service,
+            plugins,
+            apps,
+            AccountService(self.account),
+            McpService(self.threads, self.panel, self.judge),
+            ThreadsService(self.threads),
+            panel,
+            SwitchService(self.config_service, self.board),
+            DetailService(plugins.plugin_detail, apps, self.panel),
+            self.problems,
+            RowsService(self._owners(), self._hub),
+        )
+        return [service.handlers() for service in services]
+
+    def _panel_service(self) -> PanelService:
+        layers = Layers(
+            panel=self.panel,
+            plugins=self.catalog,
+            apps=self.app_layer.apps,
+            installed=self.app_layer.installed,
+            app_layer=self.app_layer,
+            account=self.account.refresh,
+            config=self.config_service,
+        )
+        service = PanelService(
+            self._deps,
+            self._config.home,
+            self._config.store,
+            layers,
+            self._hub.emit,
+            self._tasks,
+            version=VERSION,
+        )
+        self.config_service.listen(service.on_config)
+        return service
+
+    async def _threads_follow(self, delta: ConfigDelta) -> None:
+        """A client wrote the configuration and wants its threads to have it at once."""
+        if delta.reload:
+            await self.threads.reload(RequestScope(caller=self.panel.caller))
+
+    def _owners(self) -> dict[Any, Any]:
+        return {
+            "config": self.config_service.owner,
+            "marketplaces": self.catalog.marketplaces,
+            "plugins": self.catalog.plugins,
+            "apps": self.app_layer.apps.owner,
+            "installed": self.app_layer.installed.owner,
+            "servers": self.board.servers,
+            "inventory": self.board.inventory,
+            "threads": self.threads.rows,
+            "account": self.account.owner,
+            "problems": self.problems.owner,
+        }
+
+
+__all__ = ["Core", "open_core"]

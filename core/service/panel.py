@@ -1,0 +1,236 @@
+"""The panel's session: opens its thread, fills every list, follows the files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from core.config.watch import Change, FileWatch
+from core.errors import CoreError
+from core.ports import Deps
+from core.protocol.events import Event, FileChanged, Notice
+from core.protocol.jackfield import (
+    NoParams,
+    PanelStartParams,
+    PanelStartResult,
+    RefreshParams,
+    RefreshResult,
+    StatusResult,
+)
+from core.scope import RequestScope
+from core.service.config import ConfigDelta, ConfigService
+from core.service.dispatch import Handler
+from core.threads.panel import Panel
+
+if TYPE_CHECKING:
+    from core.config.paths import Home
+    from core.config.store import ConfigStore
+
+log = logging.getLogger(__name__)
+
+
+class PluginLists(Protocol):
+    """What the session asks of the plugin layer."""
+
+    async def refresh(self, *, forced: bool, refresh_id: str = "") -> None: ...
+
+    def watched_paths(self) -> Sequence[Path]: ...
+
+
+class Lists(Protocol):
+    """A list that can be read anew."""
+
+    async def refresh(self, *, forced: bool, refresh_id: str = "") -> None: ...
+
+
+class AppLists(Protocol):
+    """What the session asks of the app layer."""
+
+    async def reconsider(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layers:
+    """The four layers and the account, as the session sees them."""
+
+    panel: Panel
+    plugins: PluginLists
+    apps: Lists
+    installed: Lists
+    app_layer: AppLists
+    account: Callable[[], Awaitable[Any]]
+    config: ConfigService
+
+
+class PanelService:
+    """jackfield/panel/start, jackfield/refresh and jackfield/status.
+
+    Args:
+        tasks: Where background work lives; ended with the core.
+    """
+
+    def __init__(
+        self,
+        deps: Deps,
+        home: Home,
+        store: ConfigStore,
+        layers: Layers,
+        emit: Callable[[Event], None],
+        tasks: TaskGroup,
+        *,
+        version: str,
+    ) -> None:
+        self._deps, self._home, self._store, self._layers = deps, home, store, layers
+        self._emit, self._tasks, self._version = emit, tasks, version
+        self._numbers = count(1)
+        self._watch = FileWatch(self._on_changes)
+        self._touched: set[str] = set()
+        self._stirred = anyio.Event()
+        self._started = False
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "jackfield/panel/start": self.start,
+            "jackfield/refresh": self.refresh,
+            "jackfield/status": self.status,
+        }
+
+    async def start(self, params: PanelStartParams, scope: RequestScope) -> PanelStartResult:
+        """Open the panel's thread and begin to fill the lists; at once when already open."""
+        if not self._started:
+            self._started = True
+            config = self._layers.config
+            for fill in (self._fill_plugins, config.run, self._fill_account, self._follow_files):
+                self._tasks.start_soon(self._guarded, fill)
+        thread = await self._layers.panel.open(consent_all=params.consent_all)
+        return PanelStartResult(thread_id=thread.id)
+
+    async def refresh(self, params: RefreshParams, scope: RequestScope) -> RefreshResult:
+        """Read a list anew in the background; its events carry the id."""
+        refresh_id = f"{params.domain}-{next(self._numbers)}"
+        self._tasks.start_soon(self._guarded, self._reading(params, refresh_id))
+        return RefreshResult(refresh_id=refresh_id)
+
+    def _reading(self, params: RefreshParams, refresh_id: str) -> Callable[[], Awaitable[Any]]:
+        layers, forced = self._layers, params.forced
+        lists: dict[str, Lists] = {
+            "marketplaces": layers.plugins,
+            "plugins": layers.plugins,
+            "apps": layers.apps,
+            "installed": layers.installed,
+        }
+        if (chosen := lists.get(params.domain)) is not None:
+            return partial(chosen.refresh, forced=forced, refresh_id=refresh_id)
+        match params.domain:
+            case "account":
+                return layers.account
+            case "config" | "problems":
+                return self.reconsider
+            case _:
+                return partial(layers.panel.refresh, refresh_id, forced=forced, names=params.ids)
+
+    async def status(self, params: NoParams, scope: RequestScope) -> StatusResult:
+        """Where this core works."""
+        loaded = await anyio.to_thread.run_sync(self._store.load, self._deps.cwd)
+        root = loaded.project_root
+        return StatusResult(
+            home=str(self._home.home),
+            codex_home=str(self._home.codex_home),
+            cwd=str(self._deps.cwd),
+            project_root=str(root) if root is not None else None,
+            trusted=loaded.trusted,
+            version=self._version,
+            read_only=self._deps.read_only,
+            config_file=str(self._home.config_file),
+            state_dir=str(self._deps.state_dir),
+        )
+
+    async def _guarded(self, run: Callable[[], Awaitable[None]]) -> None:
+        """Background work whose failure is told and ends nothing else."""
+        try:
+            await run()
+        except CoreError as error:
+            log.warning("%s", error)
+            self._tell(error.message)
+        except Exception:
+            # The boundary of a background task: one fault must not take the panel down.
+            log.exception("background work failed")
+            self._tell("a part of Jackfield failed; the log says more")
+
+    def _tell(self, text: str) -> None:
+        at = self._deps.clock.now()
+        self._emit(Notice(at=at, area="panel", about="background", text=text, tone="bad"))
+
+    async def _fill_plugins(self) -> None:
+        await self._layers.plugins.refresh(forced=False)
+        await self._rewatch()
+
+    async def _fill_account(self) -> None:
+        await self._layers.account()
+        async with anyio.create_task_group() as both:
+            both.start_soon(self._guarded, self._first_apps)
+            both.start_soon(self._guarded, self._first_installed)
+
+    async def _first_apps(self) -> None:
+        await self._layers.apps.refresh(forced=False)
+
+    async def _first_installed(self) -> None:
+        await self._layers.installed.refresh(forced=False)
+
+    # -- the files
+
+    async def on_config(self, delta: ConfigDelta) -> None:
+        """The configuration has changed, by us or by others: what follows from it, at once."""
+        if not self._started:
+            return
+        await self._reconsider(account="chatgpt_base_url" in delta.tables, plugins=True)
+        await self._rewatch()
+
+    async def reconsider(self) -> None:
+        """Everything that is derived from files, once more."""
+        await self._layers.config.refresh()
+        await self._reconsider(account=True, plugins=True)
+
+    async def _follow_files(self) -> None:
+        await self._rewatch()
+        async with anyio.create_task_group() as watching:
+            watching.start_soon(self._watch.run)
+            while True:
+                await self._stirred.wait()
+                self._stirred = anyio.Event()
+                touched, self._touched = self._touched, set()
+                await self._guarded(partial(self._after, touched))
+
+    def _on_changes(self, changes: list[Change]) -> None:
+        for change in changes:
+            self._touched.add(change.path)
+            at = self._deps.clock.now()
+            self._emit(FileChanged(at=at, file=change.path, ours=change.ours))
+        self._stirred.set()
+
+    async def _after(self, touched: set[str]) -> None:
+        auth = str(self._home.auth_file)
+        await self._reconsider(account=auth in touched, plugins=bool(touched - {auth}))
+        await self._rewatch()
+
+    async def _reconsider(self, *, account: bool, plugins: bool) -> None:
+        layers = self._layers
+        if account:
+            await self._fill_account()
+        if plugins:
+            await layers.plugins.refresh(forced=False)
+        await layers.panel.follow()
+        await layers.app_layer.reconsider()
+
+    async def _rewatch(self) -> None:
+        paths = {self._home.auth_file}
+        paths.update(await anyio.to_thread.run_sync(self._layers.plugins.watched_paths))
+        await self._watch.watch(paths)
