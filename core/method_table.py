@@ -54,6 +54,13 @@ CONFIG_BATCH_WRITE: Method[config.ConfigBatchWriteParams, config.ConfigWriteResu
     "config/batchWrite", _CONFIG + "ConfigBatchWriteParams", _CONFIG + "ConfigWriteResult"
 )
 
+CONFIG_REQUIREMENTS_READ: Method[base.NoParams, config.ConfigRequirementsReadResult] = Method(
+    "configRequirements/read",
+    _NO_PARAMS,
+    _CONFIG + "ConfigRequirementsReadResult",
+    params_optional=True,
+)
+
 # --- plugins ---
 
 PLUGIN_LIST: Method[plugin_params.PluginListParams, plugins.PluginListResult] = Method(
