@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from core.errors import CoreError, InternalError, InvalidRequest, PeerError
 from core.mcp import shapes
-from core.mcp.client.session import HttpFailed, Session
+from core.mcp.client.session import HttpFailed, Session, SessionClosed
 from core.mcp.connection import Connection
 from core.mcp.elicitation import Approvals
 from core.mcp.faults import StartFailed, request_failed
@@ -18,7 +18,7 @@ from core.mcp.incoming import ServerSide
 from core.mcp.opening import Opened, Opening
 from core.mcp.runtime import McpRuntime
 from core.mcp.shapes import Malformed
-from core.mcp.spec import ServerSpec
+from core.mcp.spec import ServerSpec, labelled
 from core.protocol.mcp import (
     McpServerResourceReadParams,
     McpServerResourceReadResult,
@@ -41,13 +41,15 @@ async def call_tool(
         InternalError: Unknown server, filtered tool, failed start, timeout, lost connection …
     """
     connection = _connection(runtime, params.server, params.environment_id)
-    spec, subject = connection.spec, f"{params.server}/{params.tool}"
-    session = await _usable(connection, f"tool call failed for `{subject}`")
+    spec = connection.spec
+    session = await _started(connection)
     if not spec.allows(params.tool):
-        raise InternalError(f"tool '{params.tool}' is disabled for MCP server '{params.server}'")
-    prefix = f"tool call failed for `{subject}`"
+        raise InternalError(f"tool '{params.tool}' is disabled for MCP server '{spec.label}'")
+    prefix = f"tool call failed for `{spec.label}/{params.tool}`"
     arguments = _object(params.arguments, f"{prefix}: MCP tool arguments must be a JSON object")
     meta = _object(params.meta, f"{prefix}: MCP tool request _meta must be a JSON object") or {}
+    if isinstance(session, SessionClosed):
+        raise InternalError(f"{prefix}: {request_failed(session)}")
     sent: dict[str, Any] = {"name": params.tool}
     if arguments is not None:
         sent["arguments"] = arguments
@@ -100,7 +102,9 @@ async def read_in_thread(
 ) -> McpServerResourceReadResult:
     """Read over the thread's connection. Raises as `call_tool` does."""
     connection = _connection(runtime, params.server, params.environment_id)
-    session = await _usable(connection, _reading(params))
+    session = await _started(connection)
+    if isinstance(session, SessionClosed):
+        raise InternalError(f"{_reading(params, connection.spec)}: {request_failed(session)}")
     return await _read(params, session, connection.spec)
 
 
@@ -112,8 +116,9 @@ async def read_alone(
 ) -> McpServerResourceReadResult:
     """Read over a connection of its own. Raises as `call_tool` does."""
     spec = next((spec for spec in specs if spec.name == params.server), None)
-    if spec is None or not spec.usable or not _scoped(spec, params.environment_id):
-        raise _unknown(params.server, params.environment_id)
+    known = spec is not None and (spec.usable or spec.standing == "elsewhere")
+    if spec is None or not known or not _scoped(spec, params.environment_id):
+        raise _unknown(params.server, params.environment_id, spec)
 
     async def body(opened: Opened, tasks: TaskGroup) -> McpServerResourceReadResult:
         return await _read(params, opened.session, spec)
@@ -140,19 +145,19 @@ async def _read(
     except PeerError:
         raise
     except Malformed:
-        raise InternalError(f"{_reading(params)}: {_UNEXPECTED}") from None
+        raise InternalError(f"{_reading(params, spec)}: {_UNEXPECTED}") from None
     except CoreError as error:
-        raise InternalError(f"{_reading(params)}: {request_failed(error)}") from None
+        raise InternalError(f"{_reading(params, spec)}: {request_failed(error)}") from None
 
 
-def _reading(params: McpServerResourceReadParams) -> str:
-    return f"resources/read failed for `{params.server}` ({params.uri})"
+def _reading(params: McpServerResourceReadParams, spec: ServerSpec) -> str:
+    return f"resources/read failed for `{spec.label}` ({params.uri})"
 
 
 def _connection(runtime: McpRuntime, name: str, environment_id: str | None) -> Connection:
     connection = runtime.connection(name)
     if connection is None or not _scoped(connection.spec, environment_id):
-        raise _unknown(name, environment_id)
+        raise _unknown(name, environment_id, runtime.specs.get(name))
     return connection
 
 
@@ -160,18 +165,21 @@ def _scoped(spec: ServerSpec, environment_id: str | None) -> bool:
     return environment_id is None or environment_id == spec.environment_id
 
 
-def _unknown(name: str, environment_id: str | None) -> InternalError:
-    scope = f" (environment {environment_id})" if environment_id is not None else ""
-    return InternalError(f"unknown MCP server '{name}{scope}'")
+def _unknown(name: str, environment_id: str | None, spec: ServerSpec | None) -> InternalError:
+    scope = environment_id
+    if scope is None and spec is not None:
+        scope = spec.environment_id
+    return InternalError(f"unknown MCP server '{labelled(name, scope)}'")
 
 
-async def _usable(connection: Connection, prefix: str) -> Session:
+async def _started(connection: Connection) -> Session | SessionClosed:
+    """The session, or how it was lost. Raises InternalError when it could not be started."""
     try:
         return await connection.usable()
     except StartFailed as failed:
         raise InternalError(f"failed to get client: {failed.message}") from None
-    except CoreError as error:
-        raise InternalError(f"{prefix}: {request_failed(error)}") from None
+    except SessionClosed as closed:
+        return closed
 
 
 def _object(value: Any, said: str) -> dict[str, Any] | None:

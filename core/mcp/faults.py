@@ -27,6 +27,7 @@ from core.mcp.client.session import (
 REASON_CHARS = 200
 _NOISE = re.compile(r"\s*$|Node\.js v\d|npm error A complete log of this run|\s*at \S+ \(")
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _TRANSPORT = "Transport [streamable_http]"
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FINAL = frozenset({None, errors.EINVAL, errors.EPROTO})  # no answer, and none to be hoped for
@@ -152,8 +153,7 @@ def _unopened(reason: CloseReason, url: str) -> StartFailed:
     elif status is not None:
         wire, auth = f"unexpected server response: HTTP {status}: {reason.body}", ""
     elif reason.errno is not None:
-        failed = f"http/request failed: error sending request for url ({url})"
-        wire, auth = f"Client error: HTTP request failed: {failed}", ""
+        wire, auth = f"Client error: HTTP request failed: {_unsent(url)}", ""
     else:
         wire, auth = f"Client error: {reason.broken or reason.text or 'connection closed'}", ""
     said = f"Send message error {_TRANSPORT} error: {wire}, when send initialize request"
@@ -164,6 +164,15 @@ def _unopened(reason: CloseReason, url: str) -> StartFailed:
         passing=status in _PASSING if status is not None else reason.errno not in _FINAL,
         ended=reason,
     )
+
+
+def _unsent(url: str) -> str:
+    scheme = _SCHEME.match(url)
+    if scheme is None:
+        return "relative URL without a base"
+    if scheme[1].lower() not in ("http", "https"):
+        return f"http/request only supports http and https URLs, got {scheme[1].lower()}"
+    return f"http/request failed: error sending request for url ({url})"
 
 
 def listing_failed(error: CoreError, hello: ServerHello) -> StartFailed:

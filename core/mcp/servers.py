@@ -14,6 +14,7 @@ from typing import Any, cast
 from core.config.model import Layer, Loaded
 from core.config.server_entry import LOCAL, EntryError, ServerEntry, parse_server
 from core.mcp.hosted import HOSTED_NAME, hosted_spec
+from core.mcp.masking import Secrets
 from core.mcp.spec import START_TIMEOUT, Endpoint, Program, ServerSpec, Standing
 from core.mcp.targets import endpoint_of, fingerprint, program_of, secrets_of, start_fault
 from core.protocol.facts import Evidence, Problem
@@ -101,6 +102,7 @@ class ServerSet:
             enabled_at=decided_at,
             scope=scope,
             plugin_id=plugin_id,
+            plugin_name=_plugin_name(declared) if declared is not None else "",
             environment_id=LOCAL if declared is not None else None,
             start_timeout=entry.startup_seconds,
             tool_timeout=entry.tool_seconds,
@@ -159,7 +161,8 @@ class ServerSet:
             yield self._unusable(HOSTED_NAME, problem)
 
     def _unusable(self, name: str, problem: Problem) -> ServerSpec:
-        words = _WORDS.get(problem.message, problem.message)
+        message = problem.message.removeprefix(f"mcp_servers.{name}.")
+        words = _WORDS.get(message, message)
         origin = self.loaded.origin("mcp_servers", name)
         return ServerSpec(
             name=name,
@@ -243,7 +246,14 @@ class ServerSet:
         if shadowed is not None:
             spec = replace(spec, problems=shadowed.problems)
         link = fingerprint(spec.target)
-        found[HOSTED_NAME] = replace(spec, scope="hosted", fingerprint=link, link=link)
+        secrets = Secrets([*self.hosted.headers.values(), self.hosted.bearer_token or ""])
+        found[HOSTED_NAME] = replace(
+            spec, scope="hosted", fingerprint=link, link=link, secrets=secrets
+        )
+
+
+def _plugin_name(declared: DeclaredServer) -> str:
+    return declared.display_name or declared.plugin_id.rpartition("@")[0]
 
 
 def _noting(winner: ServerSpec, declared: DeclaredServer) -> ServerSpec:

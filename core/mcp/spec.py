@@ -79,6 +79,7 @@ class ServerSpec:
         start_fault: Text with which every start fails at once, or "".
         origin, enabled_at: Where it stands, and where it is switched.
         scope: Whose entry it is: `user`, `project:FOLDER`, `plugin:ID` or another layer's name.
+        plugin_name: What tools call the plugin that brings it; "" when none does.
         enabled_tools: None when all are allowed; the deny list counts after it.
         approval, tool_approvals: What model calls need, for all tools and for single ones.
         fingerprint: Of everything in the entry; differs when any part does.
@@ -97,6 +98,7 @@ class ServerSpec:
     enabled_at: Evidence = Evidence()
     scope: str = "user"
     plugin_id: str | None = None
+    plugin_name: str = ""
     environment_id: str | None = None
     start_timeout: float = START_TIMEOUT
     tool_timeout: float = TOOL_TIMEOUT
@@ -126,6 +128,11 @@ class ServerSpec:
         return self.target.url if isinstance(self.target, Endpoint) else ""
 
     @property
+    def label(self) -> str:
+        """The name as errors spell it: with its environment, when it has one."""
+        return labelled(self.name, self.environment_id)
+
+    @property
     def usable(self) -> bool:
         return self.standing == "usable"
 
@@ -145,6 +152,11 @@ class ServerSpec:
             case None:
                 return "", ""
         return shown, "" if shown == whole else "secrets masked"
+
+
+def labelled(name: str, environment_id: str | None) -> str:
+    """`name`, or `name (environment local)`."""
+    return f"{name} (environment {environment_id})" if environment_id is not None else name
 
 
 def _quoted(part: str) -> str:

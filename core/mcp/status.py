@@ -101,18 +101,28 @@ class StatusLister:
         return McpServerStatus.model_construct(
             name=spec.name,
             environment_id=spec.environment_id,
-            runtime_status=self.runtime.runtime_status(spec.name) if self.runtime else None,
+            runtime_status=self._runtime_status(spec),
             plugin_id=spec.plugin_id,
             http_origin=_origin(spec.url),
             server_info=_info(hello) if gathered.tools is not None else None,
             server_capabilities=_capabilities(hello),
             tool_list_meta=tools.meta,
-            tools={name: tool for name, tool in tools.items.items() if spec.allows(name)},
+            tools={
+                name: _told(spec, tool) for name, tool in tools.items.items() if spec.allows(name)
+            },
             tools_error=gathered.error,
             resources=gathered.resources,
             resource_templates=gathered.templates,
             auth_status=auth[0],
         )
+
+    def _runtime_status(self, spec: ServerSpec) -> Any:
+        """Of the thread; null while it runs something else than the files say."""
+        if self.runtime is None:
+            return None
+        if not spec.usable and self.runtime.connection(spec.name) is not None:
+            return None
+        return self.runtime.runtime_status(spec.name)
 
     async def _gather(self, spec: ServerSpec, gathered: _Gathered, full: bool) -> None:
         connection = self.runtime.connection(spec.name) if self.runtime and self.live else None
@@ -195,6 +205,17 @@ def _page(params: McpServerStatusListParams, total: int) -> tuple[int, int]:
         raise InvalidRequest(f"cursor {start} exceeds total MCP servers {total}")
     size = total if params.limit is None else max(1, params.limit)
     return start, min(total, start + size)
+
+
+def _told(spec: ServerSpec, tool: dict[str, Any]) -> dict[str, Any]:
+    """A tool as clients see it: one of a plugin's server says so in its description."""
+    if not spec.plugin_name:
+        return tool
+    text = tool.get("description", "").strip()
+    if text and text[-1] not in ".!?":
+        text += "."
+    sentence = f"This tool is part of plugin `{spec.plugin_name}`."
+    return {**tool, "description": f"{text} {sentence}".strip()}
 
 
 def _info(hello: ServerHello | None) -> McpServerInfo | None:

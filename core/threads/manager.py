@@ -17,7 +17,7 @@ from core.mcp.connection import Connection, Surroundings
 from core.mcp.effective import Reading, ServerSource
 from core.mcp.elicitation import Asker
 from core.mcp.links import Links, Plumbing
-from core.mcp.opening import Opening
+from core.mcp.opening import Opening, SessionMaker
 from core.mcp.runtime import McpRuntime
 from core.mcp.slots import HandshakeSlots
 from core.ports import Deps
@@ -26,6 +26,7 @@ from core.protocol.rows import ThreadRow
 from core.scope import Caller, RequestScope
 from core.snapshot import SnapshotOwner
 from core.threads.ids import new_id, thread_id_of
+from core.threads.policy import ThreadPolicy
 from core.threads.settings import Settings, Wishes, settings_of
 from core.threads.thread import STATUS, Thread
 
@@ -45,6 +46,7 @@ class ThreadManager:
 
     Args:
         version: Told to clients and to servers.
+        links: Makes what opens sessions on behalf of a client, from its policy and capabilities.
     """
 
     def __init__(
@@ -55,9 +57,10 @@ class ThreadManager:
         emit: Callable[[StateChanged], None],
         *,
         version: str,
+        links: Callable[[Plumbing, ThreadPolicy, Mapping[str, Any]], SessionMaker] = Links,
     ) -> None:
         self._deps, self.source, self.plumbing = deps, source, plumbing
-        self._version = version
+        self._version, self._links = version, links
         self.slots = HandshakeSlots()
         self.rows: SnapshotOwner[ThreadRow] = SnapshotOwner("threads", emit)
         self._threads: dict[str, Thread] = {}
@@ -216,7 +219,7 @@ class ThreadManager:
 
     def opening(self, caller: Caller, *, threaded: bool) -> Opening:
         """How sessions are opened on behalf of a client."""
-        links = Links(self.plumbing, caller.policy, caller.capabilities)
+        links = self._links(self.plumbing, caller.policy, caller.capabilities)
         return Opening(maker=links, policy=caller.policy, slots=self.slots, threaded=threaded)
 
     def adopt(self, thread: Thread) -> None:
