@@ -18,6 +18,25 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]
     return result
 
 
+def with_plugin_apps(merged: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What `[plugins.ID.apps]` of plugins that are on say, below `[apps]`; and who says it."""
+    said: dict[str, Any] = {}
+    by_app: dict[str, str] = {}
+    for plugin_id, plugin in _table(merged, "plugins").items():
+        table = cast("dict[str, Any]", plugin) if type(plugin) is dict else {}
+        if table.get("enabled", True) is True and (told := _table(table, "apps")):
+            said = merge(said, told)
+            by_app.update(dict.fromkeys(told, plugin_id))
+    if not said:
+        return merged, by_app
+    return merge({**merged, "apps": said}, {"apps": merged.get("apps", {})}), by_app
+
+
+def _table(tree: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = tree.get(key)
+    return cast("dict[str, Any]", value) if type(value) is dict else {}
+
+
 def override_tree(overrides: Mapping[str, Any]) -> dict[str, Any]:
     """The layer of a thread's `config` member or of `-c` options.
 

@@ -119,6 +119,7 @@ class Loaded:
         trusted: The word on the working directory: trusted, not trusted, none yet (None).
         project_root: None without a working directory.
         cwd: Working directory that it was loaded for.
+        plugin_apps: Plugin whose `[plugins.ID.apps]` says something about an app, by app id.
         fingerprint: Changes whenever anything above may have.
     """
 
@@ -134,6 +135,7 @@ class Loaded:
     trusted: bool | None = None
     project_root: Path | None = None
     cwd: Path | None = None
+    plugin_apps: Mapping[str, str] = field(default_factory=dict[str, str])
     fingerprint: str = ""
     _origins: dict[tuple[str, ...], Evidence] = field(
         default_factory=dict[tuple[str, ...], Evidence], repr=False, compare=False
@@ -205,6 +207,9 @@ class Loaded:
             case _:
                 pass
         layer = self.layer_of(*path)
+        if layer is None and path[0] == "apps" and path[1] in self.plugin_apps:
+            path = ("plugins", self.plugin_apps[path[1]], *path)
+            layer = self.layer_of(*path)
         return layer.evidence(*path) if layer is not None else Evidence()
 
     @property

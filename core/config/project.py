@@ -95,7 +95,7 @@ def find_project(
             (
                 folder
                 for folder in ancestors
-                if any(os.path.exists(f"{folder}/{marker}") for marker in root_markers)
+                if any(_marks(f"{folder}/{marker}", marker) for marker in root_markers)
             ),
             cwd,
         )
@@ -111,6 +111,13 @@ def find_project(
     return Project(cwd, root, tuple(reversed(folders)), _main_root(ancestors))
 
 
+def _marks(path: str, marker: str) -> bool:
+    """A `.git` folder needs its HEAD, a `.git` file (of a worktree or submodule) nothing."""
+    if marker == ".git":
+        return os.path.isfile(path) or os.path.exists(f"{path}/HEAD")
+    return os.path.exists(path)
+
+
 def _ancestors(cwd: str) -> list[str]:
     found = [cwd]
     while (parent := os.path.dirname(found[-1])) != found[-1]:
@@ -122,7 +129,7 @@ def _main_root(ancestors: Sequence[str]) -> str | None:
     """Repository root for trust: for a linked worktree the main checkout's."""
     for folder in ancestors:
         dot_git = f"{folder}/.git"
-        if os.path.isdir(dot_git):
+        if os.path.exists(f"{dot_git}/HEAD"):
             return folder
         if os.path.isfile(dot_git):
             return _worktree_of(folder, dot_git) or folder

@@ -13,7 +13,7 @@ from core.config.enterprise import overreaches
 from core.config.files import Sources
 from core.config.late import late_faults
 from core.config.layers import CloudFragment, Stack, build_layers, read_stack
-from core.config.merge import merge
+from core.config.merge import merge, with_plugin_apps
 from core.config.model import Layer, Loaded, Unknown
 from core.config.paths import Home
 from core.config.project import RealPaths
@@ -91,6 +91,7 @@ def _assemble(stack: Stack, home: Home, requirements: Requirements, cwd: Path | 
     merged: dict[str, Any] = {}
     for layer in active:
         merged = merge(merged, layer.value) if merged else dict(layer.value)
+    merged, plugin_apps = with_plugin_apps(merged)
     bad = check_tree(merged)
     found = _layer_problems(layers, bad)
     late: list[str] = []
@@ -121,6 +122,7 @@ def _assemble(stack: Stack, home: Home, requirements: Requirements, cwd: Path | 
         trusted=_trusted(stack),
         project_root=Path(stack.project.root) if stack.project is not None else None,
         cwd=cwd,
+        plugin_apps=plugin_apps,
         fingerprint=_fingerprint(stack, requirements),
     )
 

@@ -82,11 +82,15 @@ def effective_config(loaded: Loaded) -> dict[str, Any]:
         if key in KNOWN:
             config[key] = jsonable(value)
     config["features"] = _features(loaded)
-    config["mcp_servers"] = {name: server(entry) for name, entry in loaded.servers.items()}
+    config["mcp_servers"] = {
+        name: {**server(entry), **_env_vars(loaded.get("mcp_servers", name))}
+        for name, entry in loaded.servers.items()
+    }
     config["plugins"] = _each(loaded, "plugins", _plugin)
     config["marketplaces"] = _each(loaded, "marketplaces", _marketplace)
-    if "apps" in loaded.merged:
-        config["apps"] = _apps(_table(loaded.merged.get("apps")))
+    # What requirements force off is not told here.
+    apps = loaded.merged.get("apps")
+    config["apps"] = _apps(_table(apps)) if apps is not None else None
     if "projects" in loaded.value:
         config["projects"] = _each(loaded, "projects", _project)
     if "sandbox_workspace_write" in loaded.value:
@@ -183,6 +187,11 @@ def _apps(apps: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
+def _env_vars(entry: dict[str, Any]) -> dict[str, Any]:
+    """Told as written: the short and the long form differ."""
+    return {"env_vars": entry["env_vars"]} if entry.get("env_vars") else {}
+
+
 def server(entry: ServerEntry) -> dict[str, Any]:
     """A server's record; members that are not set are left out, the tool time limit aside."""
     members = {
@@ -225,13 +234,6 @@ def _transport(entry: ServerEntry) -> dict[str, Any]:
     told: dict[str, Any] = {"command": entry.command, "args": list(entry.args)}
     if entry.env is not None:
         told["env"] = dict(entry.env)
-    if entry.env_vars:
-        told["env_vars"] = [
-            {"name": variable.name, "source": variable.source}
-            if variable.source != "local"
-            else variable.name
-            for variable in entry.env_vars
-        ]
     if entry.cwd is not None:
         told["cwd"] = entry.cwd
     return told
@@ -265,6 +267,10 @@ def origins(loaded: Loaded) -> dict[str, Any]:
         metadata = {"name": layer.wire_source(), "version": layer.version}
         for path in _leaves(layer.value, ""):
             told[path] = metadata
+    for app, plugin_id in loaded.plugin_apps.items():
+        prefix = f"plugins.{plugin_id}.apps.{app}."
+        for path in [path for path in told if path.startswith(prefix)]:
+            told.setdefault(f"apps.{app}.{path.removeprefix(prefix)}", told[path])
     # Leaves that a higher layer has replaced by something of another kind are gone.
     present = set(_leaves(loaded.merged, ""))
     pinned = loaded.requirements.pins
