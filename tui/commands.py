@@ -324,6 +324,7 @@ def _palette_only() -> list[Command]:
         return _command(id, "", label, tooltip, group="Palette")
 
     return [
+        c("programs.review", "review programs", "New and changed commands, before they run"),
         c("app.picture", "picture of screen", "An SVG of this screen, secrets masked"),
         *(
             c(f"theme.{name}", f"theme {name}", about)

@@ -45,6 +45,7 @@ _DEEDS: dict[str, str] = {
     "row.copy": "copy_id",
     "row.copy-json": "copy_json",
     "activity.pause": "pause",
+    "programs.review": "review",
     "app.undo": "undo",
     "app.errors": "errors",
     "app.help": "help",
@@ -106,7 +107,7 @@ class Deeds:
         """Of the selected row, then of the list."""
         pane = self._pane
         offers, selected = pane.offers(), pane.selected is not None
-        if selected and pane.view.TAB != "activity":
+        if selected and pane.view.TAB not in ("activity", "servers"):
             offers.append(Offer("row.refresh"))
         controller = self._app.controller
         if controller and controller.undoable:
@@ -161,6 +162,9 @@ class Deeds:
     def _undo(self) -> None:
         self.work(self.controller.undo)
 
+    def _review(self) -> None:
+        self._app.open_dialog(dialogs.consent)
+
     def _errors(self) -> None:
         self._app.open_dialog(dialogs.errors)
 
@@ -205,7 +209,7 @@ class Deeds:
         if view.TAB == "servers":
             row = self._app.store.servers.rows.get(key)
             if row is not None and row.status == "review":
-                self._app.open_dialog(dialogs.consent)
+                self._review()
             else:
                 self.work(partial(self.controller.reconnect, [key]))
 
@@ -230,6 +234,8 @@ class Deeds:
         if view.REFRESHED:
             noun = NOUNS[view.TAB]
             refresh = partial(self.controller.refresh, view.REFRESHED, noun, forced=True)
+            if view.TAB == "servers":
+                self.work(partial(self.controller.reconnect, None))
             self.work(refresh, READING)
 
     def _copy_id(self) -> None:

@@ -123,6 +123,7 @@ class ViewStore:
     """All tables, and what happened.
 
     Attributes:
+        happenings: Rises with every change of the activity list.
         operations: Running operations by subject.
         consent: How many programs wait for a yes.
         skipped: Occurrences that were lost because the panel was slow.
@@ -149,6 +150,7 @@ class ViewStore:
         self.skipped = 0
         self.heard_at = 0.0
         self.lost = ""
+        self.happenings = 0
         self._entries = 0
         self._ongoing: dict[tuple[str, str], Entry] = {}
 
@@ -211,6 +213,7 @@ class ViewStore:
             if isinstance(event, Occurrence) and _happening(event) not in known:
                 changed |= self._occurrence(event)
         self.activity.extend(later)
+        self.happenings += 1
         return changed
 
     def remember_fault(self, text: str) -> set[Changed]:
@@ -330,6 +333,7 @@ class ViewStore:
     def _remember(
         self, event: Event | RowSeen, at: float, fold: tuple[str, str] | None = None
     ) -> set[Changed]:
+        self.happenings += 1
         entry = self._ongoing.get(fold) if fold is not None else None
         if entry is not None and entry.number > self._entries - ACTIVITY_KEPT:
             entry.event, entry.at = event, at

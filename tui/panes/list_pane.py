@@ -32,7 +32,7 @@ from tui.widgets.progress_line import ProgressLine
 from tui.widgets.row_header import RowHeader
 from tui.widgets.row_list import RowList
 
-DETAIL_PAUSE = 0.08  # seconds that the cursor rests before more is asked for
+AGES = 30  # ticks after which ages are written anew
 
 
 class ListPane(Horizontal):
@@ -78,7 +78,7 @@ class ListPane(Horizontal):
         self.view = view
         self._changes = changes
         self._stale = True
-        self._shown: tuple[str, ...] | None = None
+        self._ticks = 0
 
     @property
     def store(self) -> ViewStore:
@@ -180,6 +180,9 @@ class ListPane(Horizontal):
         """Draw again what counts seconds."""
         if not self.active:
             return
+        self._ticks += 1
+        if self._ticks % AGES == 0:
+            self.list.invalidate()
         if self.has_class("-notice"):
             self._notice(False, self.filter.text.strip())
         elif ticking := self.view.ticking():

@@ -58,7 +58,7 @@ class ActivityView(ListView):
         self._shown = Cached(self._make_shown)
 
     def _stamp(self) -> tuple[object, ...]:
-        return tuple((key, entry.count) for key, entry in self.entries().items())
+        return (self.store.happenings, self.paused_at)
 
     def pause(self) -> bool:
         """Hold new events back, or show them again; True when it is paused now."""
@@ -112,7 +112,7 @@ class ActivityView(ListView):
             return False
         return words.sign in FAULTS if view == "bad" else words.area == view
 
-    def counts(self) -> dict[str, int]:
+    def count(self) -> dict[str, int]:
         entries = self.entries()
         counts = {"all": len(entries), "server": 0, "apps": 0, "bad": 0}
         for key in entries:

@@ -149,7 +149,7 @@ class AppsView(ListView):
     def keys(self, view: str) -> Iterable[str]:
         return [key for key, facts in self.facts.items() if _in_view(facts, view)]
 
-    def counts(self) -> dict[str, int]:
+    def count(self) -> dict[str, int]:
         facts = self.facts.values()
         return {view.id: sum(_in_view(fact, view.id) for fact in facts) for view in self.VIEWS}
 

@@ -120,6 +120,7 @@ class ListView(ABC):
         self.details: dict[str, Details] = {}
         self._folded: dict[str, tuple[object, Searchable[str]]] = {}
         self._pool = Cached(self._make_pool)
+        self._counts = Cached(self.count)
         self._hits: dict[str, Hit] = {}
 
     # ── the list ──
@@ -145,9 +146,14 @@ class ListView(ABC):
     def keys(self, view: str) -> Iterable[str]:
         """Ids of a view's rows, group rows left out."""
 
-    @abstractmethod
     def counts(self) -> dict[str, int]:
         """How many rows each view has."""
+        counts: dict[str, int] = self._counts.get(self._stamp())
+        return counts
+
+    @abstractmethod
+    def count(self) -> dict[str, int]:
+        """Count them anew."""
 
     @abstractmethod
     def row(self, key: str) -> RowView:

@@ -143,7 +143,7 @@ class MarketplacesView(ListView):
         for members in self.index.groups.values():
             yield from (key for key in members if wanted is None or key in wanted)
 
-    def counts(self) -> dict[str, int]:
+    def count(self) -> dict[str, int]:
         index = self.index
         return {
             "all": len(self.store.plugins.rows),

@@ -136,7 +136,7 @@ class ServersView(ListView):
         wanted = _VIEWS.get(view)
         return [key for key in order if wanted is None or self._sign(rows[key]) in wanted]
 
-    def counts(self) -> dict[str, int]:
+    def count(self) -> dict[str, int]:
         signs = [self._sign(row) for row in self.store.servers.rows.values()]
         counts = {view: sum(sign in wanted for sign in signs) for view, wanted in _VIEWS.items()}
         return {"all": len(signs), **counts}
@@ -238,27 +238,31 @@ class ServersView(ListView):
         row = self.store.servers.rows.get(key)
         if row is None:
             return []
-        offers: list[Offer] = []
+        switch = self._switch(row)
+        details = Offer("row.details")
+        again = Offer("row.refresh", "reconnect")
         match row.status:
             case "failed" | "cancelled":
-                offers.append(Offer("row.mend", "reconnect"))
-            case "review":
-                offers.append(Offer("row.mend", "review the command"))
-            case "starting" | "waiting":
-                offers.append(Offer("row.cancel", "cancel"))
+                return [Offer("row.mend", "reconnect"), switch, details, again]
             case "notStarted":
-                offers.append(Offer("row.mend", "start"))
-            case "connected":
-                offers.append(Offer("row.refresh", "reconnect"))
+                return [Offer("row.mend", "start"), switch, details, again]
+            case "starting" | "waiting":
+                return [Offer("row.cancel", "cancel"), switch, details, again]
+            case "connected" | "authenticationRequired":
+                return [again, switch, details]
+            case "review":
+                mend = Offer("row.mend", "review the command")
+                return [mend, switch, details, _not_to_be_started(row)]
             case _:
-                pass
+                return [switch, details, _not_to_be_started(row)]
+
+    def _switch(self, row: ServerRow) -> Offer:
         why = ""
         if row.status == "blocked" or row.enabled_at.layer in POLICY_LAYERS:
             why = row.reason or "blocked by policy"
         elif row.status == "invalid":
             why = "its table cannot be used"
-        offers.append(switch_offer(self.place, "disable" if row.enabled else "enable", why=why))
-        return [*offers, Offer("row.details")]
+        return switch_offer(self.place, "disable" if row.enabled else "enable", why=why)
 
     def empty(self, page: Page) -> None:
         page.title("No MCP server yet")
@@ -267,3 +271,7 @@ class ServersView(ListView):
             f"{self.place.path(self.place.config_file) or 'The configuration'} has no "
             "[mcp_servers.NAME] table, and no enabled plugin brings a server."
         )
+
+
+def _not_to_be_started(row: ServerRow) -> Offer:
+    return Offer("row.refresh", "reconnect", why=row.reason or f"it is {row.status}")

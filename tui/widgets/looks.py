@@ -34,17 +34,25 @@ class Looks:
             here: The cursor is on it.
             group: It is a group row.
         """
-        widget = self._widget
         if here:
-            name = "row--cursor" if widget.has_focus else "row--blurred"
-            return widget.get_component_rich_style(name)
-        return widget.get_component_rich_style("row--group") if group else widget.rich_style
+            return self._component("row--cursor" if self._widget.has_focus else "row--blurred")
+        return self._component("row--group") if group else self.plain
+
+    @property
+    def plain(self) -> Style:
+        """The widget's own style, which Textual works out anew at every call."""
+        if (style := self._kept.get("")) is None:
+            style = self._kept[""] = self._widget.rich_style
+        return style
+
+    def _component(self, name: str) -> Style:
+        return self._widget.get_component_rich_style(name)
 
     def tone(self, name: str) -> Style:
         """The style that a tone, or `match`, adds to the ground."""
-        look = self._kept.get(name)
-        if look is None:
-            look = self._kept[name] = self._look(name)
+        key = f"+{name}"
+        if (look := self._kept.get(key)) is None:
+            look = self._kept[key] = self._look(name)
         return look
 
     def _look(self, name: str) -> Style:

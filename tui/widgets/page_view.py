@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from rich.style import Style as RichStyle
 from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -44,6 +45,7 @@ class PageView(ScrollView, can_focus=False):
         self._build: Build = build or _nothing
         self._page: Page | None = None
         self._strips: dict[int, Strip] = {}
+        self._ground: RichStyle | None = None
 
     def show(self, build: Build, *, top: bool = True) -> None:
         """Show what `build` writes.
@@ -99,6 +101,7 @@ class PageView(ScrollView, can_focus=False):
     def notify_style_update(self) -> None:
         """Forget what was drawn in another style."""
         self._strips.clear()
+        self._ground = None
         super().notify_style_update()
 
     def selection_updated(self, selection: Selection | None) -> None:
@@ -116,11 +119,18 @@ class PageView(ScrollView, can_focus=False):
         width = self._cells
         lines = self._written(width).lines
         if line >= len(lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._plain)
         strip = self._strips.get(line)
         if strip is None:
             strip = self._strips[line] = self._draw(lines[line], line, width)
         return strip
+
+    @property
+    def _plain(self) -> RichStyle:
+        """The widget's own style, which Textual works out anew at every call."""
+        if self._ground is None:
+            self._ground = self.rich_style
+        return self._ground
 
     def _draw(self, line: Content, y: int, width: int) -> Strip:
         if (selection := self.text_selection) and (span := selection.get_span(y)):
@@ -130,8 +140,8 @@ class PageView(ScrollView, can_focus=False):
         strips = Visual.to_strips(
             self, line, width, 1, self.visual_style, apply_selection=False, pad=True
         )
-        strip = strips[0] if strips else Strip.blank(width, self.rich_style)
-        return strip.crop_extend(0, width, self.rich_style).apply_offsets(0, y)
+        strip = strips[0] if strips else Strip.blank(width, self._plain)
+        return strip.crop_extend(0, width, self._plain).apply_offsets(0, y)
 
 
 class Detail(PageView, can_focus=True):

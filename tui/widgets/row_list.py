@@ -338,7 +338,7 @@ class RowList(ScrollView, can_focus=True):
         line = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         if line >= len(self._model.visible):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._looks.plain)
         id = self._model.visible[line]
         view = self._view(id)
         turn = 0

@@ -162,6 +162,13 @@ def test_a_start_can_be_cancelled_and_a_connection_made_anew():
     assert offered("connected")[0] == "row.refresh"
 
 
+@pytest.mark.parametrize("status", ["disabled", "invalid", "blocked", "untrusted", "review"])
+def test_what_is_not_to_be_started_cannot_be_reconnected_and_says_why(status: str):
+    view = view_of(store_of(servers=[server(status=status, reason="so it is")]))
+    offers = {offer.id: offer for offer in view.offers("s")}
+    assert offers["row.refresh"].why == "so it is"
+
+
 def test_what_policy_decides_cannot_be_switched():
     offers = {offer.id: offer for offer in view_of().offers("shell-exec")}
     assert "requirements.toml:14" in offers["row.switch"].why
