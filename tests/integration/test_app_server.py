@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,11 @@ def app_server(home: Path, *options: str, cwd: Path | None = None) -> Generator[
         yield Server(popen)
     finally:
         popen.kill()
-        popen.communicate(timeout=10)
+        popen.wait(10)
+        for pipe in (popen.stdin, popen.stdout, popen.stderr):
+            if pipe is not None:
+                with suppress(OSError):  # what was not written yet has nobody to go to
+                    pipe.close()
 
 
 def slow_server(home: Path) -> Path:
@@ -154,12 +158,13 @@ def test_even_a_kill_leaves_no_server_behind(home: Path):
 
 def test_overrides_count_more_than_files(home: Path):
     (home / ".codex" / "config.toml").write_text('[mcp_servers.one]\ncommand = "true"\n')
-    listed = {"id": 1, "method": "mcpServerStatus/list", "params": {}}
-    with app_server(home, "-c", "mcp_servers.one.enabled=false") as server:
+    listed = {"id": 1, "method": "mcpServerStatus/list", "params": {"detail": "toolsAndAuthOnly"}}
+    off = ("-c", "mcp_servers.one.enabled=false", "-c", "mcp_servers.two={url='http://[::1]:9'}")
+    with app_server(home, *off) as server:
         server.hello()
         server.send(listed)
-        (row,) = server.receive()["result"]["data"]
-        assert row["name"] == "one"
+        names = [row["name"] for row in server.receive()["result"]["data"]]
+        assert names == ["one", "two"]
 
 
 def test_what_cannot_be_overridden_is_told_on_stderr_only(home: Path):
