@@ -70,10 +70,15 @@ class MetadataProbe:
         import httpx
 
         try:
+            place = httpx.URL(url)
+            if place.scheme not in ("http", "https") or not place.host:
+                return None
             with anyio.fail_after(LIMIT):
                 async with await self._http.client(timeout=LIMIT) as client:
-                    return await _Round(client, httpx.URL(url), headers).found()
-        except (_Undecided, TimeoutError, CoreError, httpx.HTTPError, httpx.InvalidURL):
+                    return await _Round(client, place, headers).found()
+        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, UnicodeError):
+            return None
+        except (_Undecided, TimeoutError, CoreError):
             return None
 
 

@@ -65,6 +65,8 @@ class ServerBoard:
         if self.runtime is None or self.runtime.connection(connection.spec.name) is not connection:
             return
         name = connection.spec.name
+        if name not in self.servers.current.rows:
+            return  # new: it comes with the whole set, all of them at once
         spec = self.runtime.specs.get(name, connection.spec)
         self.servers.upsert(self._row(spec))
         before = self._tools.get(name, ())
