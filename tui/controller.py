@@ -99,7 +99,7 @@ class Controller:
         except CoreError as error:
             self._failed(f"{change.name}: not undone", error)
             return
-        self._tell(f"Undone: {result.message}")
+        self._tell(result.message[:1].upper() + result.message[1:] or f"{change.name}: undone")
 
     async def refresh(
         self,

@@ -114,7 +114,7 @@ class Deeds:
             offers.append(Offer("app.undo", about=controller.undoable[-1].name))
         if pane.view.counts()["all"]:
             offers += [Offer("list.filter"), Offer("list.next-view")]
-        if pane.view.REFRESHED:
+        if pane.view.REFETCHES:
             offers.append(Offer("list.refresh", "refetch all"))
         if selected:
             offers += [Offer("row.copy"), Offer("row.copy-json")]
@@ -231,9 +231,9 @@ class Deeds:
 
     def _refetch(self) -> None:
         view = self._pane.view
-        if view.REFRESHED:
+        if view.REFETCHES:
             noun = NOUNS[view.TAB]
-            refresh = partial(self.controller.refresh, view.REFRESHED, noun, forced=True)
+            refresh = partial(self.controller.refresh, view.REFETCHES, noun, forced=True)
             if view.TAB == "servers":
                 self.work(partial(self.controller.reconnect, None))
             self.work(refresh, READING)

@@ -67,6 +67,12 @@ Changed = Literal[
 ACTIVITY_KEPT = 5_000
 # A burst of row changes above this is told by the refresh's own summary only.
 ROWS_TOLD_ONE_BY_ONE = 20
+# A refresh of servers lists their tools again, one of the plugins reads the marketplaces.
+ALSO: dict[Domain, tuple[Domain, ...]] = {
+    "servers": ("inventory",),
+    "plugins": ("marketplaces",),
+    "marketplaces": ("plugins",),
+}
 TELL_ROWS: frozenset[Domain] = frozenset({"apps"})
 
 
@@ -249,11 +255,14 @@ class ViewStore:
 
     def _refresh(self, event: RefreshEvent) -> set[Changed]:
         table, at = self.table(event.domain), self.now()
-        changed: set[Changed] = {event.domain}
+        others = [self.table(domain) for domain in ALSO.get(event.domain, ())]
+        changed: set[Changed] = {event.domain, *(other.domain for other in others)}
         match event:
             case RefreshStarted():
                 sources = {name: Source(name) for name in event.sources}
-                table.start(Refresh(event.id, event.domain, event.forced, at, sources))
+                refresh = Refresh(event.id, event.domain, event.forced, at, sources)
+                for one in (table, *others):
+                    one.start(refresh)
                 if event.forced:
                     changed |= self._remember(event, at)
             case RefreshProgress():
@@ -265,7 +274,8 @@ class ViewStore:
                 self._fault(event.source, "refresh failed", event.message, at, domain=event.domain)
                 changed |= self._remember(event, at)
             case RefreshFinished():
-                table.finish(event, at)
+                for one in (table, *others):
+                    one.finish(event, at)
                 outcome = table.outcome
                 if outcome and (outcome.forced or outcome.finished.outcome != "ok"):
                     changed |= self._remember(event, at)

@@ -146,7 +146,7 @@ class FakeClient:
         )
 
     def _undo(self, params: wire.UndoParams) -> wire.SwitchResult:
-        return wire.SwitchResult(written=True, effective=True, message="as it was before")
+        return wire.SwitchResult(written=True, effective=True, message="undone: enabled")
 
     def _server_reconnect(self, params: wire.NamesParams) -> wire.Done:
         return wire.Done()

@@ -15,7 +15,7 @@ from core.protocol.events import (
     ServersChanged,
     Traffic,
 )
-from core.protocol.rows import AppRow, PluginRow, ServerRow
+from core.protocol.rows import AppRow, PluginRow, ServerRow, ToolRow
 from tui.store import ACTIVITY_KEPT, ViewStore
 
 
@@ -124,6 +124,16 @@ def test_marks_are_not_forgotten_while_the_refetch_runs():
     store.apply([started()])
     assert store.settle_marks() == set()
     assert store.apps.mark("a") == "cached"
+
+
+def test_a_refetch_of_the_servers_puts_their_tools_in_doubt_too():
+    store = ViewStore()
+    tool = ToolRow(id="s/t", name="t", owner="s")
+    store.load("inventory", [tool], revision=1, phase="final", at=1.0)
+    store.apply([RefreshStarted(id="r", domain="servers", forced=True)])
+    assert store.inventory.mark("s/t") == "cached"
+    store.apply([RefreshFinished(id="r", domain="servers")])
+    assert store.inventory.mark("s/t") == "" and store.inventory.refresh is None
 
 
 def test_rows_from_a_cache_are_marked_without_any_refetch():

@@ -33,6 +33,7 @@ class ActivityView(ListView):
     NOUN = "event"
     MAIN = "servers"
     REFRESHED = ()
+    REFETCHES = ()
     WAITS = False
     DOMAINS = frozenset({"activity"})
     COLUMNS = (

@@ -26,6 +26,7 @@ from tui.views.base import (
     switch_offer,
     write_fact,
 )
+from tui.views.details import JsonObject, object_of, text_of
 from tui.views.times import age
 from tui.widgets.columns import Column
 from tui.widgets.filter_bar import View
@@ -103,6 +104,7 @@ class AppsView(ListView):
     NOUN = "app"
     MAIN = "apps"
     REFRESHED = ("apps", "installed")
+    REFETCHES = ("apps", "installed")
     DOMAINS = frozenset({"apps", "installed", "inventory", "account"})
     COLUMNS = (
         Column("name", "App", 16, grow=2, most=30, match=True),
@@ -244,6 +246,9 @@ class AppsView(ListView):
         page.fact("brought by", ", ".join(app.brought_by if app else ()) or "the directory")
         if app and app.install_url:
             page.fact("page", app.install_url, path=True)
+        directory = object_of(self.details.get(key, {}).get("directory"))
+        for label, value in _directory_facts(directory):
+            page.fact(label, value)
         if app and app.labels:
             page.fact("labels", ", ".join(app.labels))
         if (installed := self.store.installed.rows.get(key)) and installed.committed_at:
@@ -289,6 +294,20 @@ class AppsView(ListView):
         page.title("No app")
         page.gap()
         page.text("The app directory lists none for this account, and no plugin names one.")
+
+
+def _directory_facts(directory: JsonObject) -> list[tuple[str, str]]:
+    """Who makes it and which version, where the directory says so."""
+    branding, metadata = (
+        object_of(directory.get("branding")),
+        object_of(directory.get("appMetadata")),
+    )
+    facts = (
+        ("made by", text_of(branding, "developer") or text_of(metadata, "developer")),
+        ("website", text_of(branding, "website")),
+        ("version", text_of(metadata, "version")),
+    )
+    return [(label, value) for label, value in facts if value]
 
 
 def _in_view(facts: AppFacts, view: str) -> bool:

@@ -99,7 +99,8 @@ class ListView(ABC):
         TAB: Its id.
         DOMAINS: Tables that it reads; other changes leave it alone.
         MAIN: The table that its rows come from.
-        REFRESHED: What `R` fetches anew.
+        REFRESHED: Tables whose refreshes are told above the list.
+        REFETCHES: What `R` asks for; one request may refresh several tables.
         WAITS: An empty list may still be loading.
         details: What detail requests have brought, by row id.
     """
@@ -109,6 +110,7 @@ class ListView(ABC):
     DOMAINS: ClassVar[frozenset[str]]
     MAIN: ClassVar[Domain]
     REFRESHED: ClassVar[tuple[Domain, ...]]
+    REFETCHES: ClassVar[tuple[Domain, ...]]
     COLUMNS: ClassVar[tuple[Column, ...]]
     VIEWS: ClassVar[tuple[View, ...]]
     WAITS: ClassVar[bool] = True

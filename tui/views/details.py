@@ -31,7 +31,7 @@ def text_of(source: JsonObject, *keys: str) -> str:
         if isinstance(value, str) and value:
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
+            return f"{value:g}"
     return ""
 
 
@@ -40,3 +40,15 @@ def texts_of(value: object) -> list[str]:
     if not isinstance(value, list):
         return []
     return [str(entry) for entry in cast("list[object]", value)]
+
+
+def numbers_of(value: object) -> list[float]:
+    """The numbers of a JSON list; [] for anything else."""
+    if not isinstance(value, list):
+        return []
+    entries = cast("list[object]", value)
+    return [
+        float(entry)
+        for entry in entries
+        if isinstance(entry, int | float) and not isinstance(entry, bool)
+    ]

@@ -61,6 +61,7 @@ class MarketplacesView(ListView):
     NOUN = "marketplace"
     MAIN = "plugins"
     REFRESHED = ("marketplaces", "plugins")
+    REFETCHES = ("plugins",)
     DOMAINS = frozenset({"marketplaces", "plugins", "operations", "config"})
     COLUMNS = (
         Column("name", "Plugin", 20, grow=2, most=44, match=True),
@@ -285,7 +286,7 @@ class MarketplacesView(ListView):
         plugin, market = self.plugin(key), self.market(key)
         if plugin is not None:
             return "plugins", (plugin.id,)
-        return ("marketplaces", (market.id,)) if market else None
+        return ("plugins", (market.id,)) if market else None
 
     def wants_details(self, key: str) -> tuple[str, str] | None:
         row = self.plugin(key)

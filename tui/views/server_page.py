@@ -6,12 +6,17 @@ from collections.abc import Sequence
 
 from core.protocol.rows import ServerRow, ToolRow
 from tui.signs import SignName
+from tui.text import pad
 from tui.views.base import Details, Place, State, decided, plural, write_problems
-from tui.views.details import object_of, text_of, texts_of
+from tui.views.details import items_of, numbers_of, object_of, text_of, texts_of
 from tui.views.times import age, moment, running
-from tui.widgets.page import Page
+from tui.widgets.page import LABEL, Page
 
 TOOLS_SHOWN = 60
+CHART = 16  # cells
+BODY_LINES = 12
+HISTORY = 6
+STDERR = 40  # lines
 _AUTH = {
     "unsupported": "not needed",
     "bearerToken": "bearer token of the configuration",
@@ -41,11 +46,12 @@ def server_page(
     _target(page, row, detail, place)
     _life(page, row, detail, place, now)
     write_problems(page, row.problems, place)
-    if tail := row.stderr_tail or tuple(texts_of(detail.get("stderr"))):
+    if tail := texts_of(detail.get("stderr"))[-STDERR:] or list(row.stderr_tail):
         page.section("Its last words", f"stderr, {plural(len(tail), 'line')}")
         page.quote(tail, last="strong")
     _tools(page, tools)
     _also(page, row)
+    _history(page, detail, now)
 
 
 def _target(page: Page, row: ServerRow, detail: Details, place: Place) -> None:
@@ -67,11 +73,10 @@ def _target(page: Page, row: ServerRow, detail: Details, place: Place) -> None:
 
 
 def _environment(detail: Details) -> str:
-    entries = detail.get("environment", detail.get("envNames"))
-    if isinstance(entries, dict):
-        known = object_of(entries)  # pyright: ignore[reportUnknownArgumentType]
-        return ", ".join(name if there else f"{name} (not set)" for name, there in known.items())
-    return ", ".join(texts_of(entries))
+    return ", ".join(
+        text_of(entry, "name") + ("" if entry.get("set", True) else " (not set)")
+        for entry in items_of(detail.get("environment"))
+    )
 
 
 def _life(page: Page, row: ServerRow, detail: Details, place: Place, now: float) -> None:
@@ -83,14 +88,40 @@ def _life(page: Page, row: ServerRow, detail: Details, place: Place, now: float)
     if row.since and row.status not in ("starting", "waiting"):
         page.fact("since", moment(row.since, now))
     if row.latency_ms is not None:
-        page.fact("latency", f"{row.latency_ms:.0f} ms")
+        chart = page.glyphs.spark(numbers_of(detail.get("latencies"))[-CHART:])
+        page.fact("latency", f"{chart}  {row.latency_ms:.0f} ms".strip())
     if row.heard_at:
         page.fact("last heard", age(row.heard_at, now))
     if row.pid:
         page.fact("process", str(row.pid))
+    if abilities := ", ".join(object_of(detail.get("capabilities"))):
+        page.fact("abilities", abilities)
+    if approval := text_of(detail, "approval"):
+        page.fact("approval", approval)
+    if limits := _limits(detail):
+        page.fact("limits", limits)
+    _ended(page, detail)
     if instructions := text_of(detail, "instructions"):
         page.section("Instructions", "as the server gives them")
         page.text(instructions, limit=6)
+
+
+def _limits(detail: Details) -> str:
+    named = (("start", text_of(detail, "startTimeout")), ("call", text_of(detail, "toolTimeout")))
+    return ", ".join(f"{word} {seconds} s" for word, seconds in named if seconds)
+
+
+def _ended(page: Page, detail: Details) -> None:
+    """How it ended: what the process or the other side said, in numbers and in its own words."""
+    if "exitCode" not in detail:
+        return
+    if code := text_of(detail, "exitCode"):
+        page.fact("ended", f"exit code {code}")
+    elif status := text_of(detail, "httpStatus"):
+        page.fact("ended", f"HTTP {status}")
+    if body := text_of(detail, "body"):
+        page.section("The answer", "as it came")
+        page.quote(body.splitlines()[:BODY_LINES])
 
 
 def _tools(page: Page, tools: Sequence[ToolRow]) -> None:
@@ -116,3 +147,15 @@ def _also(page: Page, row: ServerRow) -> None:
     also = ", ".join(plural(count, word) for count, word in counts if count)
     if also:
         page.section("Also", also)
+
+
+def _history(page: Page, detail: Details, now: float) -> None:
+    past = items_of(detail.get("history"))[-HISTORY:]
+    if len(past) < 2:
+        return
+    page.section("Before", "newest first")
+    for entry in reversed(past):
+        at = numbers_of([entry.get("at")])
+        when = moment(at[0], now) if at else ""
+        said = f"  {text_of(entry, 'reason')}" if text_of(entry, "reason") else ""
+        page.add((pad(when, LABEL), "muted"), text_of(entry, "status"), (said, "muted"))

@@ -103,6 +103,7 @@ class ServersView(ListView):
     NOUN = "server"
     MAIN = "servers"
     REFRESHED = ("servers", "inventory")
+    REFETCHES = ("servers",)
     DOMAINS = frozenset({"servers", "inventory"})
     COLUMNS = (
         Column("name", "Server", 11, grow=1, most=24, match=True),

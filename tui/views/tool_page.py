@@ -40,7 +40,7 @@ def tool_page(
         page.fact("approval", approval)
     if seen:
         page.fact("listed at", seen)
-    _parameters(page, object_of(detail.get("inputSchema")))
+    _parameters(page, object_of(object_of(detail.get("declaration")).get("inputSchema")))
     page.section("May the model call it?")
     for check, fact in _checks(row, facts):
         page.item(fact.sign, check, fact.reason if fact.sign != "works" else "")

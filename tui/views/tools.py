@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 
-from core.protocol.rows import InstalledRow, Row, ServerRow, ToolRow
+from core.protocol.rows import Domain, InstalledRow, Row, ServerRow, ToolRow
 from tui.commands import Offer
 from tui.signs import UNICODE, Glyphs
 from tui.store import ViewStore
@@ -95,6 +95,7 @@ class ToolsView(ListView):
     NOUN = "tool"
     MAIN = "inventory"
     REFRESHED = ("inventory", "installed")
+    REFETCHES = ("inventory", "installed")
     DOMAINS = frozenset({"inventory", "servers", "installed", "apps"})
     COLUMNS = (
         Column("name", "Tool", 19, grow=1, most=40, match=True),
@@ -196,6 +197,12 @@ class ToolsView(ListView):
     def switch_target(self, key: str) -> SwitchTarget | None:
         row = self.store.inventory.rows.get(key)
         return SwitchTarget("tool", row.id, row.name, not row.filtered) if row else None
+
+    def refresh_ids(self, key: str) -> tuple[Domain, tuple[str, ...]] | None:
+        row = self.store.inventory.rows.get(key)
+        if row is None:
+            return None
+        return ("installed" if row.source == "app" else "inventory"), (row.owner,)
 
     def wants_details(self, key: str) -> tuple[str, str] | None:
         return ("tool", key)

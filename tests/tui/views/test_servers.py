@@ -119,6 +119,37 @@ def test_details_of_a_failed_server_end_with_its_last_words():
     assert "│ boom: missing API key" in page and "stderr, 2 lines" in page
 
 
+def test_details_tell_what_the_core_knows_besides():
+    view = view_of()
+    view.details["metrics"] = {
+        "resolved": "/home/dev/.venvs/bin/python",
+        "environment": [{"name": "METRICS_API_KEY", "set": False}],
+        "startTimeout": 10.0,
+        "toolTimeout": None,
+        "exitCode": 3,
+        "latencies": [1.0, 2.0],
+        "history": [
+            {"status": "starting", "reason": "", "at": world.NOW - 30},
+            {"status": "failed", "reason": "exited 3", "at": world.NOW - 28},
+        ],
+    }
+    page = page_of(view, "metrics")
+    assert "found at   ~/.venvs/bin/python" in page
+    assert "gets       METRICS_API_KEY (not set)" in page
+    assert "limits     start 10 s" in page and "ended      exit code 3" in page
+    assert "12:41:02   failed  exited 3" in page
+
+
+def test_details_that_are_not_as_expected_do_not_break_the_page():
+    view = view_of()
+    for odd in (3, "x", [1], {"a": 1}, None):
+        view.details["metrics"] = dict.fromkeys(
+            ("environment", "capabilities", "history", "latencies", "stderr", "exitCode", "body"),
+            odd,
+        )
+        assert "metrics" in page_of(view, "metrics")
+
+
 def test_details_of_a_start_show_its_share_of_the_limit():
     page = page_of(view_of(), "playwright", 60)
     assert "◐ starting  12 s of 60" in page and "━" * 12 in page and "━" * 13 not in page

@@ -120,15 +120,14 @@ def test_the_details_end_with_the_checks_and_the_one_that_fails_says_why():
 
 def test_the_details_show_parameters_from_the_schema():
     view = view_of()
-    view.details["github/create_issue"] = {
-        "inputSchema": {
-            "required": ["repo"],
-            "properties": {
-                "repo": {"type": "string", "description": "owner/name"},
-                "labels": {"type": "array", "items": {"type": "string"}},
-            },
-        }
+    schema = {
+        "required": ["repo"],
+        "properties": {
+            "repo": {"type": "string", "description": "owner/name"},
+            "labels": {"type": "array", "items": {"type": "string"}},
+        },
     }
+    view.details["github/create_issue"] = {"declaration": {"inputSchema": schema}}
     page = page_of(view, "github/create_issue")
     assert "2, 1 required" in page
     assert "repo *" in page and "owner/name" in page and "string[]" in page
@@ -153,9 +152,10 @@ def test_the_kind_of_a_parameter_in_a_word(schema: dict[str, object], kind: str)
 
 def test_hostile_schemas_do_not_break_the_page():
     view = view_of()
-    view.details["github/create_issue"] = {"inputSchema": {"properties": ["x"], "required": 3}}
-    assert "create_issue" in page_of(view, "github/create_issue")
-    view.details["github/create_issue"] = {"inputSchema": "no"}
+    for schema in ({"properties": ["x"], "required": 3}, "no", {"properties": {"a": 3}}):
+        view.details["github/create_issue"] = {"declaration": {"inputSchema": schema}}
+        assert "create_issue" in page_of(view, "github/create_issue")
+    view.details["github/create_issue"] = {"declaration": None}
     assert "create_issue" in page_of(view, "github/create_issue")
 
 
