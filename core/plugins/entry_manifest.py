@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from core.plugins.json_fast import member
 from core.plugins.manifest import Manifest, manifest_from
 from core.plugins.marketplace_file import Entry
 from core.plugins.text import trim
@@ -36,11 +37,9 @@ def entry_members(entry: Entry) -> dict[str, Any]:
     written: Any = metadata.get("interface")
     interface = dict(cast("dict[str, Any]", written)) if isinstance(written, dict) else {}
     _fill(interface, "displayName", metadata.get("displayName"))
-    author: Any = metadata.get("author")
-    developer: Any = (
-        cast("dict[str, Any]", author).get("name") if isinstance(author, dict) else None
-    )
-    _fill(interface, "developerName", trim(developer) if isinstance(developer, str) else None)
+    developer = member(metadata.get("author"), "name")
+    if isinstance(developer, str):
+        _fill(interface, "developerName", trim(developer) or None)
     if "websiteURL" not in interface:
         _fill(interface, "websiteUrl", metadata.get("homepage"))
     if entry.category is not None:
@@ -49,5 +48,5 @@ def entry_members(entry: Entry) -> dict[str, Any]:
 
 
 def _fill(interface: dict[str, Any], name: str, value: Any) -> None:
-    if isinstance(value, str) and name not in interface and (value or name == "displayName"):
+    if isinstance(value, str) and name not in interface:
         interface[name] = value

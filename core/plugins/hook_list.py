@@ -63,7 +63,9 @@ def listed(
                     warnings.append(f"invalid matcher {where}: {fault}")
                     continue
                 for index, handler in enumerate(matcher.get("hooks", ())):
-                    place = f"{group.place}:{key}:{number}:{index}"
+                    place = f"{key}:{number}:{index}"
+                    if group.place:
+                        place = f"{group.place}:{place}"
                     one = _Listing(event, wire, key, pattern, handler, group.path)
                     hook = one.hook(owner, place, state, order, warnings)
                     if hook is not None:

@@ -170,7 +170,8 @@ class HookSet:
 
     Attributes:
         path: The file; the manifest for inline ones.
-        place: Middle part of their keys: a path below the plugin, or `plugin.json#hooks[N]`.
+        place: Middle part of their keys: a path below the plugin, or `plugin.json#hooks[N]`;
+            "" for a layer's.
         events: By event as files spell it: matcher groups in file order.
     """
 
@@ -246,16 +247,16 @@ def _inline(written: Any) -> list[dict[str, Any]] | None:
         items = cast("list[Any]", written)
         if not items or all(isinstance(item, str) for item in items):
             return None
-        one = _hooks_value(items)
+        one = hooks_value(items)
         if one is not None:
             return [one]
-        many = [_hooks_value(item) for item in items]
+        many = [hooks_value(item) for item in items]
         return None if None in many else cast("list[dict[str, Any]]", many)
-    one = _hooks_value(written)
+    one = hooks_value(written)
     return None if one is None else [one]
 
 
-def _hooks_value(value: Any) -> dict[str, Any] | None:
+def hooks_value(value: Any) -> dict[str, Any] | None:
     """The events of a value that has the shape of a hooks file, or None."""
     if not isinstance(value, dict | list):
         return None

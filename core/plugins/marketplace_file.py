@@ -306,15 +306,15 @@ class _Entries:
     def _usable(self, index: int, raw: dict[str, Any]) -> None:
         name: str = raw["name"]
         written: Any = raw["source"]
-        if fault := plugin_name_fault(name):
-            self._skip(index, raw, "plugin-name", fault)
-            return
         source = parse_source(written, self._root, self._home)
         if not self._root and not isinstance(source, Refused) and _needs_root(written):
             message = "a file outside the four places has no root for local paths"
             source = Refused("source-path", message, "local")
         if isinstance(source, Refused):
             self._skip(index, raw, source.rule, source.message, source.kind)
+            return
+        if fault := plugin_name_fault(name):
+            self._skip(index, raw, "plugin-name", fault)
             return
         if name in self._taken:
             self._skip(index, raw, "duplicate", f"an earlier entry is called `{name}` already")

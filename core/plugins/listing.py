@@ -1,0 +1,248 @@
+"""plugin/list, plugin/installed and the local half of plugin/search, as the wire answers them.
+
+Reads only: the real server's habit of installing while it lists lives elsewhere.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from core.config.model import Loaded
+from core.config.paths import Home
+from core.config.store import ConfigStore
+from core.config.strict import refusal
+from core.errors import CoreError
+from core.plugins.discovery import Candidate, Place, candidates, path_key, resolve
+from core.plugins.marketplace_file import Marketplace, load
+from core.plugins.offers import Known, Offer, OfferReader, listed_offers
+from core.plugins.shares import shared_paths
+from core.plugins.state import PluginStates
+from core.plugins.workers import Turns, in_thread
+from core.protocol.plugins import (
+    LocalSource,
+    MarketplaceInterface,
+    MarketplaceLoadError,
+    PluginMarketplaceEntry,
+    PluginSummary,
+    ShareContext,
+)
+
+DEADLINE = 10.0
+_CONFIG_FAULT = "failed to reload config: "
+
+
+@dataclass(frozen=True)
+class View:
+    """A working directory with its configuration.
+
+    Attributes:
+        fault: Why Codex refuses what the directory's own project adds, or "".
+    """
+
+    cwd: str | None
+    loaded: Loaded
+    fault: str = ""
+
+    @property
+    def on(self) -> bool:
+        """Whether plugins count here."""
+        return not self.fault and self.loaded.feature("plugins")
+
+
+@dataclass(frozen=True)
+class Read:
+    """A marketplace with its offers."""
+
+    place: Place
+    market: Marketplace
+    offers: list[Offer]
+
+
+@dataclass
+class Found:
+    """What all directories together give, in the order of the answer."""
+
+    states: PluginStates
+    reads: list[Read] = field(default_factory=list[Read])
+    errors: list[MarketplaceLoadError] = field(default_factory=list[MarketplaceLoadError])
+    on: bool = False
+
+    def entries(
+        self,
+        shares: Mapping[str, ShareContext],
+        wanted: Callable[[PluginSummary], bool] | None = None,
+    ) -> Iterator[PluginMarketplaceEntry]:
+        """Marketplaces with a plugin to show; every plugin id once."""
+        taken: set[str] = set()
+        for read in self.reads:
+            name = read.market.name
+            summaries: list[PluginSummary] = []
+            for offer in read.offers:
+                plugin_id = f"{offer.entry.name}@{name}"
+                if plugin_id in taken:
+                    continue
+                taken.add(plugin_id)
+                source = offer.entry.source
+                share = None
+                if shares and isinstance(source, LocalSource):
+                    share = shares.get(source.path)
+                summary = offer.summary(name, self.states, share)
+                if wanted is None or wanted(summary):
+                    summaries.append(summary)
+            if summaries:
+                yield PluginMarketplaceEntry(
+                    name=name,
+                    path=read.market.path,
+                    interface=_interface(read.market),
+                    plugins=tuple(summaries),
+                )
+
+
+def _interface(market: Marketplace) -> MarketplaceInterface | None:
+    if market.display_name is None:
+        return None
+    return MarketplaceInterface(display_name=market.display_name)
+
+
+class PluginLists:
+    """Reads the marketplaces of working directories.
+
+    Args:
+        account: Who is signed in: `none`, `apiKey`, `chatgpt`. May block.
+    """
+
+    def __init__(self, home: Home, configs: ConfigStore, account: Callable[[], str]) -> None:
+        self.home = home
+        self._configs = configs
+        self.account = account
+        self.known: dict[str, Known] = {}
+
+    def views(self, cwds: Sequence[str] | None) -> list[View]:
+        """The configurations of directories; of none, the user's. Blocks."""
+        if not cwds:
+            return [View(None, self._configs.load(None))]
+        user = refusal(self._configs.load(None))
+        views: list[View] = []
+        for cwd in cwds:
+            loaded = self._configs.load(Path(cwd))
+            found = refusal(loaded) if user is None else None
+            fault = f"{_CONFIG_FAULT}{found.message}" if found is not None else ""
+            views.append(View(cwd, loaded, fault))
+        return views
+
+    def shares(self, *, lenient: bool = False) -> dict[str, ShareContext]:
+        """Shared local plugins by path. Raises InternalError unless `lenient`. Blocks."""
+        try:
+            return shared_paths(self.home)
+        except CoreError:
+            if lenient:
+                return {}
+            raise
+
+    async def read(self, cwds: Sequence[str] | None) -> Found:
+        """Read everything that can be found from some directories."""
+        views, account = await in_thread(
+            lambda: (self.views(cwds), self.account()), deadline=DEADLINE
+        )
+        found = Found(PluginStates(self.home, [view.loaded for view in views if not view.fault]))
+        found.on = any(view.on for view in views)
+        groups = [
+            candidates(self.home, view.loaded, view.cwd, account=account) if view.on else ()
+            for view in views
+        ]
+        reads = await self._read_all({_key(one): one for group in groups for one in group}, found)
+        self._put_in_order(views, groups, reads, found)
+        return found
+
+    async def _read_all(
+        self, wanted: Mapping[tuple[str, str], Candidate], found: Found
+    ) -> dict[tuple[str, str], Read | str | None]:
+        turns = Turns(resting=False)
+        reads: dict[tuple[str, str], Read | str | None] = {}
+
+        async def one(key: tuple[str, str], candidate: Candidate) -> None:
+            run = functools.partial(self.read_candidate, candidate, found.states, turns)
+            try:
+                reads[key] = await in_thread(run, deadline=DEADLINE)
+            except TimeoutError:
+                reads[key] = f"no answer within {DEADLINE:.0f} s"
+
+        async with anyio.create_task_group() as tasks:
+            for key, candidate in wanted.items():
+                tasks.start_soon(one, key, candidate)
+        return reads
+
+    def read_candidate(
+        self, candidate: Candidate, states: PluginStates, turns: Turns
+    ) -> Read | None:
+        """A marketplace with its offers, or None when there is none. Blocks."""
+        place = resolve(candidate)
+        if place is None:
+            return None
+        with turns.turn() as tick:
+            market = load(
+                place.path,
+                place.root,
+                home=str(self.home.home),
+                format=place.format,
+                managed=place.managed,
+                tick=tick,
+            )
+            return Read(place, market, listed_offers(market, states, OfferReader(self.known)))
+
+    def _put_in_order(
+        self,
+        views: Sequence[View],
+        groups: Sequence[Sequence[Candidate]],
+        reads: Mapping[tuple[str, str], Read | str | None],
+        found: Found,
+    ) -> None:
+        taken: set[str] = set()
+
+        def add(candidate: Candidate) -> None:
+            read = reads[_key(candidate)]
+            if isinstance(read, str):
+                message = f"failed to read marketplace file: {read}"
+                if candidate.root not in taken:
+                    taken.add(candidate.root)
+                    found.errors.append(
+                        MarketplaceLoadError(marketplace_path=candidate.root, message=message)
+                    )
+            elif read is not None and read.place.path not in taken:
+                taken.add(read.place.path)
+                _sort_in(read, found)
+
+        for group in groups:
+            for candidate in group:
+                if candidate.kind == "home":
+                    add(candidate)
+        for view, group in zip(views, groups, strict=True):
+            if view.fault:
+                found.errors.append(
+                    MarketplaceLoadError(marketplace_path=view.cwd or "", message=view.fault)
+                )
+            for candidate in sorted(group, key=lambda one: _order(reads[_key(one)])):
+                add(candidate)
+
+
+def _key(candidate: Candidate) -> tuple[str, str]:
+    return candidate.kind, candidate.root
+
+
+def _order(read: Read | str | None) -> list[str]:
+    return path_key(read.place.path) if isinstance(read, Read) else []
+
+
+def _sort_in(read: Read, found: Found) -> None:
+    refused = read.market.refusal
+    if refused is not None:
+        found.errors.append(
+            MarketplaceLoadError(marketplace_path=read.market.path, message=refused.message)
+        )
+    elif read.offers:
+        found.reads.append(read)
