@@ -196,6 +196,19 @@ MCP_SERVER_RESOURCE_READ: Method[
     "core.protocol.mcp:McpServerResourceReadResult",
 )
 
+MCP_SERVER_EVENT_STREAM_START: Method[mcp.McpServerEventStreamStartParams, base.Empty] = Method(
+    "mcpServer/event/stream/start",
+    "core.protocol.mcp:McpServerEventStreamStartParams",
+    _EMPTY,
+    experimental=True,
+)
+MCP_SERVER_EVENT_STREAM_STOP: Method[mcp.McpServerEventStreamStopParams, base.Empty] = Method(
+    "mcpServer/event/stream/stop",
+    "core.protocol.mcp:McpServerEventStreamStopParams",
+    _EMPTY,
+    experimental=True,
+)
+
 # --- apps and account ---
 
 APP_LIST: Method[apps.AppListParams, app_info.AppListResult] = Method(

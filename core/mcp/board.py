@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from core.mcp.connection import Connection
 from core.mcp.hosted import HOSTED_NAME
+from core.mcp.inventory import Listing
+from core.mcp.lists import LISTS
 from core.mcp.rows import (
     AuthState,
     Held,
@@ -21,6 +24,32 @@ from core.ports import Clock
 from core.protocol.events import StateChanged
 from core.protocol.rows import ServerRow, ToolRow
 from core.snapshot import SnapshotOwner
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What tool rows were made from: lists may be long, and most changes are not theirs."""
+
+    live: bool
+    reason: str
+    filters: tuple[object, ...]
+    lists: tuple[Listing | None, ...]
+
+    @staticmethod
+    def of(spec: ServerSpec, connection: Connection) -> _Seen:
+        return _Seen(
+            connection.live,
+            connection.reason,
+            (spec.enabled_tools, spec.disabled_tools),
+            tuple(connection.listing(name) for name in LISTS),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Seen)
+            and (self.live, self.reason, self.filters) == (other.live, other.reason, other.filters)
+            and all(a is b for a, b in zip(self.lists, other.lists, strict=True))
+        )
 
 
 class ServerBoard:
@@ -43,6 +72,7 @@ class ServerBoard:
         self._auth: dict[str, AuthState] = {}
         self._held_since: dict[str, float] = {}
         self._tools: dict[str, tuple[ToolRow, ...]] = {}
+        self._seen: dict[str, _Seen] = {}
 
     def sync(self) -> None:
         """The set of servers, or what holds some of them, has changed."""
@@ -106,7 +136,11 @@ class ServerBoard:
         if connection is None:
             self._tools.pop(spec.name, None)
         elif connection.listing("tools") is not None or spec.name not in self._tools:
-            self._tools[spec.name] = tuple(tool_rows(shown_spec(spec, connection), connection))
+            shown = shown_spec(spec, connection)
+            seen = _Seen.of(shown, connection)
+            if seen != self._seen.get(spec.name) or spec.name not in self._tools:
+                self._seen[spec.name] = seen
+                self._tools[spec.name] = tuple(tool_rows(shown, connection))
         else:
             known = self._tools[spec.name]
             self._tools[spec.name] = tuple(stale_tool(row, connection) for row in known)

@@ -40,6 +40,7 @@ STEADY = 10.0
 CRASHES = 5
 """Tries after which a program that keeps dying in its handshake is left alone."""
 PING_DEADLINE = 10.0
+_GONE = frozenset({401, 404, 410, 502, 503, 504})
 _log = logging.getLogger(__name__)
 
 
@@ -267,18 +268,24 @@ class Connection:
         """Own the session until `stop`. `prepare` has been called."""
         try:
             with self._scope:
-                while True:
-                    if not self._parked:
-                        if not self._prepared:
-                            self.prepare()
-                        self._prepared = False
-                        self._wake = anyio.Event()
-                        await self._live_once()
-                    await self._pause()
+                await self._live()
+        except Exception:
+            # The task's boundary: one server must not take the others down.
+            _log.exception("MCP server %s", self.spec.name)
         finally:
             self._stopped = True
             self.finished.set()
             self._moved.set()
+
+    async def _live(self) -> None:
+        while True:
+            if not self._parked:
+                if not self._prepared:
+                    self.prepare()
+                self._prepared = False
+                self._wake = anyio.Event()
+                await self._live_once()
+            await self._pause()
 
     async def _live_once(self) -> None:
         self._life = _Life()
@@ -340,8 +347,9 @@ class Connection:
                     self._give_up(CloseReason(text=said_by(error, "ping")))
                 continue
             except (HttpFailed, SessionClosed) as error:
-                self._give_up(error.reason)
-                return
+                if isinstance(error, SessionClosed) or _is_gone(error.reason):
+                    self._give_up(error.reason)
+                    return
             except CoreError as error:
                 _log.debug("ping of %s: %s", self.spec.name, error)
             missed = 0
@@ -456,3 +464,11 @@ class Connection:
                     ms=None if ms is None else round(ms, 1),
                 )
             )
+
+
+def _is_gone(reason: CloseReason) -> bool:
+    """A refused ping means that there is no server, or no session, any more.
+
+    Anything else was said by a server that is there and does not know pings.
+    """
+    return reason.errno is not None or reason.http_status in _GONE

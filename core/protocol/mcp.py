@@ -170,3 +170,27 @@ class McpServerElicitationResponse(Params):
     action: Literal["accept", "decline", "cancel"]
     content: Any = None
     meta: Any = Field(default=None, alias="_meta")
+
+
+class McpServerEventStreamStartParams(Params):
+    """Subscribe to events of the hosted apps server; `subscription_id` is the client's choice."""
+
+    thread_id: str
+    server: str
+    name: str
+    arguments: dict[str, Any]
+    subscription_id: str
+    meta: dict[str, Any] | None = Field(default=None, alias="_meta")
+
+
+class McpServerEventStreamStopParams(Params):
+    """End a subscription; unknown ids are fine."""
+
+    subscription_id: str
+
+
+class McpServerEventStreamNotification(Wire):
+    """Notification `mcpServer/event/stream/notification`: what the server said, as it said it."""
+
+    subscription_id: str
+    notification: dict[str, Any]

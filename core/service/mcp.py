@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidRequest
 from core.mcp.auth_status import AuthJudge
 from core.mcp.elicitation import Answer
+from core.mcp.event_streams import EventStreams
+from core.mcp.hosted import HOSTED_NAME
 from core.mcp.opening import Opening
 from core.mcp.runtime import McpRuntime
 from core.mcp.spec import ServerSpec
@@ -30,6 +32,8 @@ from core.threads.settings import standing_approvals
 if TYPE_CHECKING:
     from core.protocol.base import Empty, NoParams
     from core.protocol.mcp import (
+        McpServerEventStreamStartParams,
+        McpServerEventStreamStopParams,
         McpServerResourceReadParams,
         McpServerResourceReadResult,
         McpServerStatusListParams,
@@ -49,6 +53,7 @@ class McpService:
 
     def __init__(self, threads: ThreadManager, panel: Panel, judge: AuthJudge) -> None:
         self._threads, self._panel, self._judge = threads, panel, judge
+        self._streams = EventStreams(lambda: threads.tasks, threads.clock)
 
     def handlers(self) -> dict[str, Handler]:
         return {
@@ -56,6 +61,8 @@ class McpService:
             "mcpServer/tool/call": self.tool_call,
             "mcpServer/resource/read": self.resource_read,
             "config/mcpServer/reload": self.reload,
+            "mcpServer/event/stream/start": self.event_stream_start,
+            "mcpServer/event/stream/stop": self.event_stream_stop,
             "jackfield/server/reconnect": self.reconnect,
             "jackfield/server/cancel": self.cancel,
             "jackfield/server/detail": self.detail,
@@ -130,6 +137,50 @@ class McpService:
 
         await self._threads.reload(scope)
         return Empty()
+
+    async def event_stream_start(
+        self, params: McpServerEventStreamStartParams, scope: RequestScope
+    ) -> Empty:
+        """Subscribe to events of the hosted apps server; answered once the stream is active."""
+        from core.protocol.base import Empty
+        from core.protocol.mcp import McpServerEventStreamNotification
+
+        if params.server != HOSTED_NAME:
+            raise InvalidRequest("MCP event subscriptions are only supported for hosted apps")
+        client, subscription_id = scope.caller.connection, params.subscription_id
+        thread = self._threads.subscribed(params.thread_id, client)
+
+        def tell(method: str, said: dict[str, Any]) -> None:
+            told = McpServerEventStreamNotification(
+                subscription_id=subscription_id,
+                notification={"method": method, "params": said},
+            )
+            scope.notify("mcpServer/event/stream/notification", told)
+
+        await self._streams.start(
+            client,
+            subscription_id,
+            thread.runtime,
+            name=params.name,
+            arguments=params.arguments,
+            meta=params.meta,
+            tell=tell,
+        )
+        return Empty()
+
+    async def event_stream_stop(
+        self, params: McpServerEventStreamStopParams, scope: RequestScope
+    ) -> Empty:
+        """End a subscription."""
+        from core.protocol.base import Empty
+
+        self._streams.stop(scope.caller.connection, params.subscription_id)
+        return Empty()
+
+    def connection_closed(self, connection: int) -> None:
+        """A client has gone: its subscriptions end, its threads stay loaded."""
+        self._streams.client_gone(connection)
+        self._threads.connection_closed(connection)
 
     def _opening(self, caller: Caller) -> Opening:
         """For connections without a thread; under consent nothing else is contacted."""

@@ -135,7 +135,13 @@ class PanelService:
             case "config" | "problems":
                 return self.reconsider
             case _:
-                return partial(layers.panel.refresh, refresh_id, forced=forced, names=params.ids)
+                return partial(
+                    layers.panel.refresh,
+                    refresh_id,
+                    forced=forced,
+                    names=params.ids,
+                    domain=params.domain,
+                )
 
     async def status(self, params: NoParams, scope: RequestScope) -> StatusResult:
         """Where this core works."""

@@ -20,7 +20,7 @@ from core.mcp.links import Links, Plumbing
 from core.mcp.opening import Opening, SessionMaker
 from core.mcp.runtime import McpRuntime
 from core.mcp.slots import HandshakeSlots
-from core.ports import Deps
+from core.ports import Clock, Deps
 from core.protocol.events import StateChanged
 from core.protocol.rows import ThreadRow
 from core.scope import Caller, RequestScope
@@ -80,6 +80,11 @@ class ThreadManager:
         return None
 
     @property
+    def clock(self) -> Clock:
+        """The core's."""
+        return self._deps.clock
+
+    @property
     def tasks(self) -> TaskGroup:
         """Where servers live. Only while the manager is entered."""
         if self._group is None:
@@ -102,6 +107,14 @@ class ThreadManager:
         thread = self._threads.get(canonical)
         if thread is None:
             raise InvalidRequest(f"thread not found: {canonical}")
+        return thread
+
+    def subscribed(self, thread_id: str, connection: int) -> Thread:
+        """A loaded thread that this connection listens to. Raises InvalidRequest."""
+        canonical = thread_id_of(thread_id)
+        thread = self._threads.get(canonical)
+        if thread is None or not thread.heard_by(connection):
+            raise InvalidRequest(f"connection is not subscribed to thread '{canonical}'")
         return thread
 
     def config_of(self, thread_id: str) -> Loaded:
@@ -206,13 +219,16 @@ class ThreadManager:
         self, thread: Thread, opening: Opening, *, asker: Asker, **more: Any
     ) -> Surroundings:
         """What the connections of a thread share."""
-        facts: dict[str, Any] = {"changed": _unwatched, **more}
+        facts: dict[str, Any] = {
+            "changed": _unwatched,
+            "approvals": thread.settings.approvals,
+            **more,
+        }
         return Surroundings(
             thread_id=thread.id,
             opening=opening,
             clock=self._deps.clock,
             told=thread.told,
-            approvals=thread.settings.approvals,
             asker=asker,
             **facts,
         )
@@ -245,6 +261,10 @@ class ThreadManager:
         self._publish()
         archived = ThreadArchived(thread_id=canonical)
         scope.after_answer(lambda: thread.notify("thread/archived", archived))
+
+    def signed_in(self, thread_id: str, name: str) -> None:
+        """Credentials of a thread's server were stored: start it anew with them."""
+        self.get(thread_id).runtime.reconnect(name)
 
     def unsubscribe(self, thread_id: str, connection: int) -> str:
         """`notLoaded`, `notSubscribed` or `unsubscribed`; the thread stays loaded."""

@@ -10,21 +10,29 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from core.errors import CoreError, InvalidRequest
+from core.errors import InvalidRequest
 from core.mcp.auth_status import AuthJudge
 from core.mcp.board import ServerBoard
 from core.mcp.client.session import Session
 from core.mcp.connection import Connection
 from core.mcp.detail import server_detail, tool_detail
 from core.mcp.effective import Reading
+from core.mcp.elicitation import Approvals
 from core.mcp.opening import Opening
 from core.mcp.runtime import McpRuntime
 from core.mcp.spec import Endpoint, ServerSpec
 from core.mcp.traffic import Recorded
 from core.ports import Deps
-from core.protocol.events import ConsentRequested, Event, RefreshFinished, RefreshStarted
+from core.protocol.events import (
+    ConsentRequested,
+    Event,
+    RefreshFinished,
+    RefreshProgress,
+    RefreshStarted,
+)
 from core.protocol.facts import Problem
 from core.protocol.jackfield import ConsentItem
+from core.protocol.rows import Domain
 from core.scope import Caller
 from core.threads.consent import Consent, ConsentStore
 from core.threads.desk import Desk
@@ -116,6 +124,7 @@ class Panel:
             thread,
             self.opening(threaded=True),
             asker=self.desk,
+            approvals=Approvals(),  # the person is here, whatever turns are allowed to ask
             changed=self._changed,
             emit=self._emit,
             ping_every=self._ping_every,
@@ -155,38 +164,53 @@ class Panel:
             self._ask()
 
     async def refresh(
-        self, refresh_id: str, *, forced: bool = False, names: Sequence[str] | None = None
+        self,
+        refresh_id: str,
+        *,
+        forced: bool = False,
+        names: Sequence[str] | None = None,
+        domain: Domain = "servers",
     ) -> None:
         """Read everything anew; forced, ask the servers too and start those that failed.
 
-        Emits: `RefreshStarted`, the rows as they come, `RefreshFinished`.
+        Args:
+            names: Servers, or rows of the inventory; None = all.
+            domain: Whose list was asked for.
+
+        Emits: `RefreshStarted`, the rows as they come, `RefreshProgress` for each server that has
+        answered, `RefreshFinished`.
         """
-        self._emit(
-            RefreshStarted(
-                id=refresh_id, domain="servers", forced=forced, sources=tuple(names or ())
-            )
-        )
+        self._emit(RefreshStarted(id=refresh_id, domain=domain, forced=forced))
         began = anyio.current_time()
         await self.follow()
         outcome = "ok"
         if forced and self.thread is not None:
-            runtime = self.thread.runtime
-            chosen = [name for name in runtime.connections if names is None or name in names]
-            for name in chosen:
-                self._renew(runtime, name)
-            for name in chosen:
-                if connection := runtime.connection(name):
-                    await connection.settled()
-            live = [bool((c := runtime.connection(name)) and c.live) for name in chosen]
-            outcome = "ok" if all(live) else "partly" if any(live) else "failed"
-        self._emit(
-            RefreshFinished(
-                id=refresh_id,
-                domain="servers",
-                outcome=outcome,
-                seconds=anyio.current_time() - began,
+            outcome = await self._ask_all(refresh_id, self.thread.runtime, names, domain)
+        seconds = anyio.current_time() - began
+        self._emit(RefreshFinished(id=refresh_id, domain=domain, outcome=outcome, seconds=seconds))
+
+    async def _ask_all(
+        self,
+        refresh_id: str,
+        runtime: McpRuntime,
+        names: Sequence[str] | None,
+        domain: Domain,
+    ) -> str:
+        tools = self._board.inventory.current.rows
+        wanted = None if names is None else {tools[n].owner if n in tools else n for n in names}
+        chosen = [name for name in runtime.connections if wanted is None or name in wanted]
+        for name in chosen:
+            self._renew(runtime, name)
+        good = 0
+        for done, name in enumerate(chosen, 1):
+            if connection := runtime.connection(name):
+                await connection.settled()
+                good += connection.live
+            progress = RefreshProgress(
+                id=refresh_id, domain=domain, source="servers", done=done, total=len(chosen)
             )
-        )
+            self._emit(progress)
+        return "ok" if good == len(chosen) else "partly" if good else "failed"
 
     def _renew(self, runtime: McpRuntime, name: str) -> None:
         connection = runtime.connections[name]
@@ -259,7 +283,8 @@ class Panel:
                 raise InvalidRequest(f"unknown MCP server '{name}'")
             if spec is not None:
                 if refused := self._refusal(spec):
-                    raise InvalidRequest(f"{name} is not started: {refused}")
+                    state = "" if spec.usable else f"{spec.standing}: "
+                    raise InvalidRequest(f"{name} is not started, {state}{refused}")
                 self._forget(spec)
             runtime.reconnect(name)
 
@@ -352,5 +377,6 @@ class Panel:
         async with limiter:
             try:
                 self._board.set_auth(name, await self._judge.state(spec))
-            except CoreError as error:
-                _log.info("how %s is authorised: %s", name, error)
+            except Exception:
+                # The boundary of a background look-up: it must not take the panel down.
+                _log.exception("how %s is authorised", name)

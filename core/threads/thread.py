@@ -64,6 +64,10 @@ class Thread:
         """False when it did not listen."""
         return self._listeners.pop(connection, None) is not None
 
+    def heard_by(self, connection: int) -> bool:
+        """This connection listens."""
+        return connection in self._listeners
+
     def notify(self, method: str, params: Any) -> None:
         """Tell all listeners; what comes before `release` waits for it."""
         if self._withheld is not None:

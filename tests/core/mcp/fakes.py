@@ -187,13 +187,16 @@ class FakeMaker:
         self.open_now = 0
         self.most_open = 0
 
+    def make(self, script: Script) -> FakeSession:
+        return FakeSession(script)
+
     def latest(self, name: str) -> FakeSession:
         return self.sessions[name][-1]
 
     @asynccontextmanager
     async def session(self, spec: ServerSpec, *, threaded: bool) -> AsyncGenerator[FakeSession]:
         script = self.scripts.setdefault(spec.name, Script())
-        session = FakeSession(script)
+        session = self.make(script)
         self.sessions.setdefault(spec.name, []).append(session)
         self.threaded.append(threaded)
         self.open_now += 1

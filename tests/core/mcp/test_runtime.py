@@ -389,6 +389,21 @@ async def test_two_pings_without_answer_end_a_silent_http_server(
         assert here["a"].reason.startswith("no answer to ping in 0.01 s")
 
 
+@pytest.mark.parametrize(
+    ("refused", "status"),
+    [(http(400), "connected"), (http(405), "connected"), (http(503), "waiting")],
+)
+async def test_a_server_that_does_not_know_pings_is_there_all_the_same(
+    refused: HttpFailed, status: str
+) -> None:
+    maker = FakeMaker(a=Script(replies={"ping": [refused]}))
+    async with world(PANEL, endpoint("a"), maker=maker, ping_every=30) as here:
+        await here.until_status("a", "connected")
+        await here.clock.advance(30)
+        await here.until(lambda: "ping" in maker.latest("a").methods)
+        await here.until_status("a", status)
+
+
 async def test_programs_are_not_pinged() -> None:
     async with world(PANEL, program("a"), ping_every=30) as here:
         await here.until_status("a", "connected")

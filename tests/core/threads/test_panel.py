@@ -112,7 +112,9 @@ async def test_yes_to_all_never_means_untrusted_folders(make: Make, deps: Deps) 
     async with make(ONE) as here:
         await here.panel.open(consent_all=True)
         await here.until_status(one="connected", theirs="untrusted")
-        with pytest.raises(InvalidRequest, match="theirs is not started: project folder"):
+        with pytest.raises(
+            InvalidRequest, match="theirs is not started, untrusted: project folder"
+        ):
             here.panel.reconnect(["theirs"])
         await here.panel.follow()
         rows = (await here.client(policy=PANEL).call("mcpServerStatus/list"))["data"]
@@ -130,7 +132,7 @@ async def test_no_way_leads_around_consent(make: Make) -> None:
             assert row["toolsError"] == "MCP startup failed: not agreed to yet"
             with pytest.raises(Exception, match="not agreed to yet"):
                 await client.call("mcpServer/resource/read", server="one", uri="u")
-        with pytest.raises(InvalidRequest, match="one is not started: not agreed to yet"):
+        with pytest.raises(InvalidRequest, match="one is not started, not agreed to yet"):
             here.panel.reconnect(["one"])
         assert here.maker.sessions == {}
         assert here.probe.asked == []
