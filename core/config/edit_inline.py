@@ -71,10 +71,14 @@ def removals(text: str, table: Node, below: tuple[str, ...]) -> list[tuple[int, 
     deepest, rest = _descend(table, below[:-1])
     if deepest is not table and deepest.value is not None:
         return removals(text, deepest, (*rest, below[-1]))
-    entries = _value(table).entries
+    written = _value(table)
+    entries = written.entries
     gone = [
         index for index, entry in enumerate(entries) if _names(text, entry)[: len(below)] == below
     ]
+    if len(gone) == len(entries) > 0:
+        last = entries[-1].end
+        return [(entries[0].start, _comma_after(text, last, written.end) or last)]
     return _entry_ranges(entries, gone)
 
 

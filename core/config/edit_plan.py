@@ -115,12 +115,16 @@ def _value_at(tree: Any, segments: Segments) -> Any:
 def _inverse(tree: dict[str, Any], segments: Segments, before: Any) -> Edit:
     """The edit that restores what is there now; a table that will be new is deleted whole."""
     if before is not None:
-        return Edit(format_key_path(segments), before, "replace")
-    value: Any = tree
-    for index, segment in enumerate(segments):
-        if type(value) is not dict or segment not in value:
-            return Edit(format_key_path(segments[: index + 1]), None)
-        value = cast("dict[str, Any]", value)[segment]
+        return Edit(format_key_path(segments), before)
+    table = tree
+    for index, segment in enumerate(segments[:-1], 1):
+        path = format_key_path(segments[:index])
+        if segment not in table:
+            return Edit(path, None)
+        child = table[segment]
+        if type(child) is not dict:
+            return Edit(path, child)
+        table = cast("dict[str, Any]", child)
     return Edit(format_key_path(segments), None)
 
 

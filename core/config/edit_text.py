@@ -50,6 +50,10 @@ class TextEditor:
 
     def set(self, path: Path, value: Any) -> None:
         """Give a key this value; its table is made where it is missing."""
+        for size in range(1, len(path)):
+            above = find(self._read, path[:size])
+            if above is not None and above.kind != "table":
+                self.clear(path[:size])
         node = find(self._read, path)
         if node is None:
             self._insert(path, value)

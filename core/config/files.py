@@ -61,16 +61,18 @@ def read_bytes(path: str) -> bytes | None:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return None
         raise Unreadable(os_reason(error)) from None
-    with open(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"path `{path}` is not a file")
         if status.st_size > MAX_BYTES:
             raise Unreadable(f"larger than {MAX_BYTES // (1024 * 1024)} MiB")
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read()
-        except OSError as error:
-            raise Unreadable(os_reason(error)) from None
+    except OSError as error:
+        raise Unreadable(os_reason(error)) from None
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
