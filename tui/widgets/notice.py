@@ -34,6 +34,7 @@ class Notice(PageView):
         super().__init__(build, id=id)
         self._timer: Timer | None = None
         self._shown = False
+        self._later: Build = _blank
 
     def show(self, build: Build, *, top: bool = True) -> None:
         """Show it now."""
@@ -42,12 +43,16 @@ class Notice(PageView):
         super().show(build, top=top)
 
     def show_later(self, build: Build) -> None:
-        """Show it when it is still wanted after 0.2 s; what is quicker needs no notice."""
+        """Show it when it is still wanted after 0.2 s; what is quicker needs no notice.
+
+        Asked again meanwhile, it shows the newest, at the time that was set first.
+        """
         if self._shown:
             self.show(build)
             return
-        self._stop()
-        self._timer = self.set_timer(_UNNOTICED, lambda: self.show(build))
+        self._later = build
+        if self._timer is None:
+            self._timer = self.set_timer(_UNNOTICED, lambda: self.show(self._later))
 
     def hide(self) -> None:
         """Say nothing."""

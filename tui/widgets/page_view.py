@@ -11,12 +11,14 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
+from textual.timer import Timer
 from textual.visual import Visual
 
 from tui.registry import Registry
 from tui.signs import glyphs_of
 from tui.widgets.page import Build, Page
 
+_REST: Final = 0.04
 _MOVES: Final = frozenset(
     f"list.{move}" for move in ("up", "down", "page-up", "page-down", "first", "last")
 )
@@ -148,6 +150,7 @@ class Detail(PageView, can_focus=True):
     """The pane at the right: a page on its own ground; `enter` puts the cursor in it."""
 
     MARGIN = 1
+    _timer: Timer | None = None
     BINDINGS: ClassVar = [b for b in Registry().list_bindings() if b.id in _MOVES]
     DEFAULT_CSS = """
     Detail {
@@ -167,6 +170,21 @@ class Detail(PageView, can_focus=True):
         &:nocolor:focus, &:ansi:focus { border-left: heavy $accent; }
     }
     """
+
+    def follow(self) -> None:
+        """Write the page again, from its top, once the cursor of the list rests.
+
+        The list's own line is painted first, and a held key does not write a page for every row
+        that it passes.
+        """
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_REST, self._rested)
+
+    def _rested(self) -> None:
+        self._timer = None
+        self.scroll_to(y=0, animate=False, force=True)
+        self.redraw()
 
     def action_list_move(self, by: int) -> None:
         """Scroll by lines; nothing slides."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import ClassVar, Final
 
-from rich.segment import Segment
 from textual import events
-from textual.cache import LRUCache
 from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -18,28 +14,14 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from tui.registry import Registry
-from tui.signs import Glyphs, glyphs_of
-from tui.theme import app_of, is_plain
-from tui.widgets.columns import Column, Layout, fit
-from tui.widgets.looks import COMPONENTS, Looks
+from tui.theme import app_of
+from tui.widgets.columns import Column, Layout
+from tui.widgets.looks import COMPONENTS
 from tui.widgets.row_model import RowModel
-from tui.widgets.row_view import (
-    GUTTER,
-    MARGIN,
-    Painted,
-    RowView,
-    matcher,
-    paint_group,
-    paint_row,
-)
+from tui.widgets.row_painter import RowPainter
+from tui.widgets.row_view import GUTTER, RowView
 
-_log = logging.getLogger(__name__)
-
-_KEPT: Final = 1024
 _TURN_SECONDS: Final = 0.25
-
-# What a drawn line depends on besides its row: width, cursor, focus, turn of the busy sign.
-_State = tuple[int, bool, bool, int]
 
 
 class RowList(ScrollView, can_focus=True):
@@ -118,13 +100,9 @@ class RowList(ScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self.set_reactive(RowList.columns, tuple(columns))
         self._model = RowModel()
-        self._build: Callable[[str], RowView] = _no_row
+        self._painter = RowPainter(self, self.columns)
         self._line = 0
-        self._id: str | None = None
-        self._match: re.Pattern[str] | None = None
-        self._views: LRUCache[str, RowView] = LRUCache(_KEPT)
-        self._strips: LRUCache[str, tuple[_State, Strip]] = LRUCache(_KEPT)
-        self._looks = Looks(self)
+        self._cursor_id: str | None = None
         self._turn = 0
         self._timer: Timer | None = None
         self._focus_is_new = False
@@ -155,16 +133,14 @@ class RowList(ScrollView, can_focus=True):
         shown = 0 <= offset < max(1, self._page)
         top = before[self.scroll_offset.y] if before and not shown else None
         self._model.replace(ids, heads)
-        self._build = build
-        self._views.clear()
-        self._strips.clear()
+        self._painter.build_with(build)
         self.virtual_size = Size(0, len(self._model.visible))
         if keep is not None and self._model.line_of(keep) is not None:
             self._line = self._model.line_of(keep) or 0
-        elif reset or self._id is None:
+        elif reset or self._cursor_id is None:
             self._line = 0
         else:
-            self._line = self._model.successor(self._id, before, old_line)
+            self._line = self._model.successor(self._cursor_id, before, old_line)
         anchor = None if reset or keep is not None else self._model.line_of(top)
         if reset:
             self._scroll(0)
@@ -178,8 +154,7 @@ class RowList(ScrollView, can_focus=True):
 
     def update_row(self, id: str) -> None:
         """Build one row again, and draw its line only."""
-        self._views.discard(id)
-        self._strips.discard(id)
+        self._painter.forget(id)
         line = self._model.line_of(id)
         if line is not None and 0 <= line - self.scroll_offset.y < self._page:
             self.refresh_line(line)
@@ -191,8 +166,7 @@ class RowList(ScrollView, can_focus=True):
 
     def invalidate(self) -> None:
         """Build every row again when it is drawn; order and cursor stay."""
-        self._views.clear()
-        self._strips.clear()
+        self._painter.forget_views()
         self.refresh()
 
     @property
@@ -219,7 +193,7 @@ class RowList(ScrollView, can_focus=True):
     @property
     def cursor_id(self) -> str | None:
         """The row with the cursor; None in an empty list."""
-        return self._id
+        return self._cursor_id
 
     @property
     def cursor_line(self) -> int:
@@ -245,9 +219,9 @@ class RowList(ScrollView, can_focus=True):
         before, line = self._model.visible, self._line
         if not self._model.fold(head, shut):
             return
-        self._strips.clear()
+        self._painter.forget_lines()
         self.virtual_size = Size(0, len(self._model.visible))
-        self._line = self._model.successor(self._id or head, before, line)
+        self._line = self._model.successor(self._cursor_id or head, before, line)
         self.refresh()
         self._show_cursor()
         self._take_cursor()
@@ -268,8 +242,8 @@ class RowList(ScrollView, can_focus=True):
         """Note which row is under the cursor, and tell when it is another one."""
         visible = self._model.visible
         id = visible[self._line] if self._line < len(visible) else None
-        if id != self._id:
-            self._id = id
+        if id != self._cursor_id:
+            self._cursor_id = id
             self.post_message(self.Highlighted(self, id or ""))
         self._place_real_cursor()
 
@@ -319,93 +293,41 @@ class RowList(ScrollView, can_focus=True):
 
     def action_list_enter(self) -> None:
         """Go into the row."""
-        if self._id is not None:
-            self.post_message(self.Activated(self, self._id))
+        if self._cursor_id is not None:
+            self.post_message(self.Activated(self, self._cursor_id))
 
     # Drawing
 
-    @property
-    def glyphs(self) -> Glyphs:
-        """The glyphs of the app."""
-        return glyphs_of(self)
-
     def layout_for(self, width: int) -> Layout:
         """The columns in a list of that width, scrollbar left out."""
-        return fit(self.columns, width - GUTTER - MARGIN)
+        return self._painter.layout(width)
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         line = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         if line >= len(self._model.visible):
-            return Strip.blank(width, self._looks.plain)
+            return self._painter.blank(width)
         id = self._model.visible[line]
-        view = self._view(id)
         turn = 0
-        if view.sign == "busy":
+        if self._painter.view(id).sign == "busy":
             turn = self._turn
             self._spin()
-        here = line == self._line
-        state = (width, here, here and self.has_focus, turn)
-        kept = self._strips.get(id)
-        if kept is not None and kept[0] == state:
-            return kept[1]
-        strip = self._draw(id, view, width, here, turn)
-        self._strips[id] = (state, strip)
-        return strip
-
-    def _view(self, id: str) -> RowView:
-        view = self._views.get(id)
-        if view is None:
-            try:
-                view = self._build(id)
-            except Exception:
-                # One row that cannot be built must not take the screen down.
-                _log.exception("row %r cannot be built", id)
-                view = RowView("failed", {self.columns[0].key: id, "name": id})
-            self._views[id] = view
-        return view
-
-    def _draw(self, id: str, view: RowView, width: int, here: bool, turn: int) -> Strip:
-        glyphs = self.glyphs
-        plain = is_plain(self)
-        mark = " "
-        if here:
-            mark = ">" if plain else glyphs.line("cursor")
-        fresh, fresh_tone = glyphs.fresh(view.fresh)
-        painted: Painted = [
-            (mark, "accent" if self.has_focus else "edge"),
-            (f"{fresh} ", fresh_tone),
-        ]
-        group = id in self._model.heads
-        if group:
-            folded = id in self._model.folded
-            painted += paint_group(view, width - GUTTER + 2 - MARGIN, glyphs, folded)
-        else:
-            painted += paint_row(view, self.layout_for(width), glyphs, self._match, turn)
-        ground = self._looks.ground(here, group)
-        # Tones under reverse make a patchwork, so a plain cursor row has one style.
-        even = here and plain
-        segments = [
-            Segment(text, ground if even else ground + self._looks.tone(name))
-            for text, name in painted
-        ]
-        return Strip(segments).crop_extend(0, width, ground)
+        folded = id in self._model.folded if id in self._model.heads else None
+        return self._painter.line(id, width, line == self._line, turn, folded)
 
     def notify_style_update(self) -> None:
         """Forget what was drawn in another style."""
-        self._looks.clear()
-        self._strips.clear()
+        self._painter.forget_looks()
         super().notify_style_update()
 
-    def watch_columns(self) -> None:
+    def watch_columns(self, columns: tuple[Column, ...]) -> None:
         """Draw again in other columns."""
-        self._strips.clear()
+        self._painter.use_columns(columns)
 
     def watch_needle(self, needle: str) -> None:
         """Mark other matches."""
-        self._match = matcher(needle)
-        self._strips.clear()
+        self._painter.use_needle(needle)
 
     # Spinner
 
@@ -417,7 +339,7 @@ class RowList(ScrollView, can_focus=True):
         """Move the busy signs on; rest while none is on the screen."""
         top = self.scroll_offset.y
         lines = range(top, min(top + self._page, len(self._model.visible)))
-        busy = [at for at in lines if self._is_busy(self._model.visible[at])]
+        busy = [at for at in lines if self._painter.is_busy(self._model.visible[at])]
         if self.is_on_screen and busy:
             self._turn += 1
             for line in busy:
@@ -425,10 +347,6 @@ class RowList(ScrollView, can_focus=True):
         elif self._timer is not None:
             self._timer.stop()
             self._timer = None
-
-    def _is_busy(self, id: str) -> bool:
-        view = self._views.get(id)
-        return view is not None and view.sign == "busy"
 
     # Mouse, focus, size
 
@@ -476,7 +394,3 @@ class RowList(ScrollView, can_focus=True):
         """The real cursor goes with its row."""
         super().watch_scroll_y(old_value, new_value)
         self._place_real_cursor()
-
-
-def _no_row(id: str) -> RowView:
-    return RowView("unknown", {"name": id})

@@ -404,7 +404,7 @@ async def test_with_colour_the_cursor_has_a_ground_a_bar_and_bold() -> None:
     async with app.run_test(size=(60, 10)) as pilot:
         rows = await start(app, pilot, names(3))
         here, other = segments_of(rows, 0), segments_of(rows, 1)
-        assert here[0].text == "▌"
+        assert here[0].text.startswith("▌")
         assert here[0].style
         assert other[0].style
         assert here[0].style.bgcolor != other[0].style.bgcolor
