@@ -97,7 +97,18 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The command `jackfield`."""
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    _let_go_of_output()
+    sys.exit(status)
+
+
+def _let_go_of_output() -> None:
+    """Where the terminal has been closed, Python's own flush at the end would change the status."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,25 +22,18 @@ from core.mcp.client.wire import HttpTarget
 from core.net.http import HttpClients
 from core.process import Processes
 from tests.fakes.processes import group_lives
+from tests.integration.everything import everything_command
 
 pytestmark = pytest.mark.anyio
 CAPABILITIES = {"elicitation": {"form": {}, "url": {}}}
 
 
-# Read at import: the tests' own environment has no JACKFIELD_ variables.
-NODE_MODULES = os.environ.get("JACKFIELD_NODE_MODULES")
-
-
 def everything() -> list[str]:
     """The command line of the npm server "everything", without its transport."""
-    if found := shutil.which("mcp-server-everything"):
-        return [found]
-    folder = Path(NODE_MODULES or "node_modules")
-    script = folder / "@modelcontextprotocol/server-everything/dist/index.js"
-    node = shutil.which("node")
-    if node is None or not script.is_file():
+    command = everything_command()
+    if command is None:
         pytest.skip("mcp-server-everything is missing (see JACKFIELD_NODE_MODULES)")
-    return [node, str(script)]
+    return command
 
 
 def who(era: Era = "handshake") -> Introduction:

@@ -73,7 +73,8 @@ class FirstStartSheet(Sheet[str | None]):
         return "No server before you have agreed to its exact command."
 
     def below(self) -> ComposeResult:
-        yield ButtonRow([("", "Look around, start nothing"), ("review", "Look at the programs")])
+        look = "Look around" if self._place.starts_all else "Look around, start nothing"
+        yield ButtonRow([("", look), ("review", "Look at the programs")])
 
     @on(ButtonRow.Chosen)
     def _chosen(self, event: ButtonRow.Chosen) -> None:

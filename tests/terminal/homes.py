@@ -1,0 +1,69 @@
+"""Codex homes for panels on a terminal: servers and marketplaces as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.terminal.panel import MARK
+from tui.launch import FIRST_START
+
+
+def server_table(name: str, command: list[str], mark: str = "", **more: Any) -> str:
+    """A `[mcp_servers.NAME]` table of a program; the mark goes into its environment."""
+    program, *words = command
+    lines = [
+        f"[mcp_servers.{json.dumps(name)}]",
+        f"command = {json.dumps(program)}",
+        f"args = {json.dumps(words)}",
+        *(f"{key} = {json.dumps(value)}" for key, value in more.items()),
+    ]
+    if mark:
+        lines.append(f"env = {{ {MARK} = {json.dumps(mark)} }}")
+    return "\n".join(lines) + "\n\n"
+
+
+def url_table(name: str, url: str, **more: Any) -> str:
+    """A `[mcp_servers.NAME]` table of an endpoint."""
+    lines = [f"[mcp_servers.{json.dumps(name)}]", f"url = {json.dumps(url)}"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in more.items()]
+    return "\n".join(lines) + "\n\n"
+
+
+def marketplace_table(name: str, source: Path) -> str:
+    """A `[marketplaces.NAME]` table of a local one."""
+    return (
+        f"[marketplaces.{json.dumps(name)}]\n"
+        f'source_type = "local"\nsource = {json.dumps(str(source))}\n\n'
+    )
+
+
+def write_marketplace(root: Path, name: str, plugins: Mapping[str, Mapping[str, Any]]) -> None:
+    """A Codex-format marketplace whose plugins lie in it, with these manifest members."""
+    entries: list[object] = []
+    for plugin, members in plugins.items():
+        entries.append({"name": plugin, "source": f"./plugins/{plugin}"})
+        folder = root / "plugins" / plugin / ".codex-plugin"
+        folder.mkdir(parents=True)
+        manifest = {"name": plugin, "version": "1.0.0", **members}
+        (folder / "plugin.json").write_text(json.dumps(manifest))
+    file = root / ".agents" / "plugins" / "marketplace.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"name": name, "plugins": entries}))
+
+
+def write_config(codex_home: Path, *tables: str) -> Path:
+    """`config.toml` of these tables."""
+    codex_home.mkdir(parents=True, exist_ok=True)
+    file = codex_home / "config.toml"
+    file.write_text("".join(tables))
+    return file
+
+
+def been_here(home: Path) -> None:
+    """The panel has been started before: it greets nobody."""
+    state = home / ".local" / "state" / "jackfield"
+    state.mkdir(parents=True, exist_ok=True)
+    (state / FIRST_START).touch()
