@@ -27,6 +27,8 @@ class AuthJudge:
         target = spec.target
         if not isinstance(target, Endpoint) or not spec.usable:
             return AuthState()
+        if target.hosted:
+            return AuthState(status="bearerToken" if target.bearer else "unsupported")
         if target.authorized:
             if target.bearer_variable and not target.bearer:
                 return AuthState(

@@ -63,10 +63,18 @@ class ServerSource:
         return await anyio.to_thread.run_sync(self.configs.load, cwd, overrides)
 
     async def read(
-        self, cwd: Path | None = None, overrides: Mapping[str, Any] | None = None
+        self,
+        cwd: Path | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        *,
+        account: bool = True,
     ) -> Reading:
-        """The servers of a directory; of requests without a thread when it is None."""
-        hosted = await self._hosted(cwd)
+        """The servers of a directory; of requests without a thread when it is None.
+
+        Args:
+            account: Look for the account's hosted server too, which may take its time.
+        """
+        hosted = await self._hosted(cwd) if account else None
         return await anyio.to_thread.run_sync(self._read, cwd, overrides, hosted)
 
     def _read(

@@ -28,6 +28,7 @@ REASON_CHARS = 200
 _NOISE = re.compile(r"\s*$|Node\.js v\d|npm error A complete log of this run|\s*at \S+ \(")
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_USER_INFO = re.compile(r"^(\w+://)[^/?#]*@")
 _TRANSPORT = "Transport [streamable_http]"
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FINAL = frozenset({None, errors.EINVAL, errors.EPROTO})  # no answer, and none to be hoped for
@@ -172,7 +173,8 @@ def _unsent(url: str) -> str:
         return "relative URL without a base"
     if scheme[1].lower() not in ("http", "https"):
         return f"http/request only supports http and https URLs, got {scheme[1].lower()}"
-    return f"http/request failed: error sending request for url ({url})"
+    shown = _USER_INFO.sub(r"\1", url)  # it is sent as a header, so it is no part of the URL
+    return f"http/request failed: error sending request for url ({shown})"
 
 
 def listing_failed(error: CoreError, hello: ServerHello) -> StartFailed:

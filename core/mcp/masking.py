@@ -47,6 +47,20 @@ def masked_url(url: str) -> str:
     return urlunsplit(parts._replace(netloc=place, query=query))
 
 
+def url_secrets(url: str) -> tuple[str, ...]:
+    """What `masked_url` hides: the password, a lone user name, values of secret query keys."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ()
+    found = [parts.password or parts.username or ""]
+    for item in parts.query.split("&"):
+        key, _, value = item.partition("=")
+        if is_secret_name(key) and not _PLACEHOLDER.fullmatch(value):
+            found.append(value)
+    return tuple(value for value in found if value)
+
+
 def _query_item(item: str) -> str:
     key, equals, value = item.partition("=")
     hidden = equals and is_secret_name(key) and not _PLACEHOLDER.fullmatch(value)

@@ -274,7 +274,7 @@ def presumed_auth(spec: ServerSpec) -> AuthState:
     target = spec.target
     if not isinstance(target, Endpoint) or not spec.usable:
         return AuthState()
-    if target.authorized:
+    if target.authorized and not target.hosted:
         missing = target.bearer_variable if target.bearer is None else ""
         return AuthState(status="bearerToken", reason=f"{missing} is not set" if missing else "")
     return AuthState(status="unknown" if target.sign_in else "unsupported")

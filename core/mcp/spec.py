@@ -26,7 +26,7 @@ class Program:
         env_names: Variables that the entry hands it, set or not.
     """
 
-    argv: tuple[str, ...]
+    argv: tuple[str, ...] = field(repr=False)
     cwd: str
     env: Mapping[str, str] = field(repr=False)
     env_names: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Endpoint:
         strict_redirects: A redirect to another origin is refused.
     """
 
-    url: str
+    url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     helper: str = field(default="", repr=False)
     helper_cwd: str = ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.config.server_entry import ServerEntry
-from core.mcp.masking import Secrets, secret_values
+from core.mcp.masking import Secrets, secret_values, url_secrets
 from core.mcp.spec import Endpoint, Program
 
 NAME_PATTERN = "^[a-zA-Z0-9_:@/.-]+$"
@@ -94,8 +94,8 @@ def secrets_of(entry: ServerEntry, target: Program | Endpoint) -> Secrets:
     """Everything of an entry that must not be shown anywhere."""
     secrets = Secrets(secret_values(entry.env or {}))
     secrets.add(*(target.headers.values() if isinstance(target, Endpoint) else ()))
-    if isinstance(target, Endpoint) and target.bearer:
-        secrets.add(target.bearer)
+    if isinstance(target, Endpoint):
+        secrets.add(*url_secrets(target.url), target.bearer or "")
     if isinstance(target, Program):
         copied = {v.name: target.env[v.name] for v in entry.env_vars if v.name in target.env}
         secrets.add(*secret_values(copied))

@@ -101,14 +101,23 @@ class Panel:
             await self._store.load()
             self.consent.everything = consent_all
             cwd = self._deps.cwd
-            reading = await self._manager.source.read(cwd)
+            # The account may lie in a keyring that is slow to answer; the first rows do not wait.
+            reading = await self._manager.source.read(cwd, account=False)
             self.thread = self._make(cwd, reading)
             self._manager.adopt(self.thread)
             self._manager.tasks.start_soon(self._keep_judging)
+            self._manager.tasks.start_soon(self._look_again)
             self._took(reading)
             self.thread.runtime.start(reading.specs)
             self._ask()
             return self.thread
+
+    async def _look_again(self) -> None:
+        try:
+            await self.follow()
+        except Exception:
+            # The boundary of a background task: it must not take the panel down.
+            _log.exception("the servers of the account")
 
     def _make(self, cwd: Path, reading: Reading) -> Thread:
         thread = Thread(
@@ -338,8 +347,9 @@ class Panel:
 
     def _applied(self) -> None:
         self._board.sync()
-        runtime = self._runtime()
-        self._want_auth(name for name in runtime.connections if name in runtime.specs)
+        # While a server is starting nothing else is asked of it.
+        connections = self._runtime().connections
+        self._want_auth(name for name, each in connections.items() if each.status in _TELLING)
 
     def _changed(self, connection: Connection) -> None:
         self._board.update(connection)

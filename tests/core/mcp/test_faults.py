@@ -144,6 +144,11 @@ def test_urls_that_are_none(url: str, wire: str) -> None:
     assert refused(CloseReason(errno=errno.EINVAL), url).wire == sent(wire)
 
 
+def test_the_password_of_a_url_is_never_told() -> None:
+    failed = refused(CloseReason(errno=errno.ECONNREFUSED), "http://user:pw@h.example/mcp")
+    assert "url (http://h.example/mcp)" in failed.wire
+
+
 def test_a_challenge_asks_for_a_sign_in() -> None:
     failed = refused(CloseReason(http_status=401, challenge=("Bearer",)))
     assert (failed.wire, failed.auth, failed.passing) == (sent("Auth required"), "login", False)

@@ -133,6 +133,8 @@ def test_servers_are_told_what_concerns_them() -> None:
         ({"bearer_variable": "T"}, "oAuth", True, "bearerToken", 0),
         ({"headers": {"authorization": "x"}}, "oAuth", True, "bearerToken", 0),
         ({"sign_in": False}, "oAuth", True, "unsupported", 0),
+        ({"hosted": True, "headers": {"authorization": "x"}}, "oAuth", True, "unsupported", 0),
+        ({"hosted": True, "bearer": "t"}, None, True, "bearerToken", 0),
     ],
 )
 async def test_how_a_server_is_authorised(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.mcp.masking import Secrets, masked_arguments, masked_url, secret_values
+from core.mcp.masking import Secrets, masked_arguments, masked_url, secret_values, url_secrets
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,13 @@ from core.mcp.masking import Secrets, masked_arguments, masked_url, secret_value
 )
 def test_passwords_and_secret_query_keys_of_urls_are_masked(url: str, shown: str) -> None:
     assert masked_url(url) == shown
+
+
+def test_what_a_url_hides_is_hidden_everywhere() -> None:
+    url = "https://user:hunter22@h/mcp?apikey=abcdefg&q=plain&token=${T}"
+    assert url_secrets(url) == ("hunter22", "abcdefg")
+    assert url_secrets("https://lonetoken@h/") == ("lonetoken",)
+    assert url_secrets("http://[bad") == url_secrets("https://h/mcp") == ()
 
 
 @pytest.mark.parametrize(

@@ -343,9 +343,10 @@ def test_secrets_never_show_in_the_repr_of_a_server(read: Read) -> None:
     config = """
         [mcp_servers.p]
         command = "x"
+        args = ["--token", "s3cret-value"]
         env = { API_KEY = "s3cret-value" }
         [mcp_servers.w]
-        url = "http://h"
+        url = "http://u:s3cret-value@h"
         http_headers = { X-Key = "s3cret-value" }
         http_headers_helper = "echo s3cret-value"
         bearer_token_env_var = "TOK"
