@@ -1,7 +1,7 @@
 """Reading JSON fast where that gives what Codex's reader would give, and saying when it does not.
 
 `msgspec` refuses everything that the exact reader refuses but two things: members that stand twice
-and deep nesting. Both are looked for here.
+and deep nesting. Both are looked for here, and what only may have them is `SUSPECT`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import msgspec
 
-DEEP = 100
-_NESTED: tuple[type, ...] = (dict, list)
-_SPACED = (b" :", b"\t:", b"\n:", b"\r:")
+DEEP = 40
+_UNMATCHED = 100
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 def decode(data: bytes) -> Any:
@@ -21,31 +21,28 @@ def decode(data: bytes) -> Any:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
         return SUSPECT
-    members, depth = _count(value)
-    if depth > DEEP or members != data.count(b'":'):
+    if _may_repeat(data, value) or _may_be_deep(data):
         return SUSPECT
-    for spaced in _SPACED:
-        if spaced in data:
-            return SUSPECT
     return value
 
 
-def _count(value: Any) -> tuple[int, int]:
-    """Members of all objects together, and how deep the nesting goes."""
-    members = depth = 0
-    level: list[Any] = [value]
-    while level:
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                table = cast("dict[str, Any]", item)
-                members += len(table)
-                inner += table.values()
-            elif isinstance(item, list):
-                inner += cast("list[Any]", item)
-        level = [item for item in inner if type(item) in _NESTED]
-        depth += 1
-    return members, depth
+def _may_repeat(data: bytes, value: Any) -> bool:
+    """Whether a member may stand twice: writing the value anew would lose its colon then."""
+    return b"\\u003" in data or msgspec.json.encode(value).count(b":") != data.count(b":")
+
+
+def _may_be_deep(data: bytes) -> bool:
+    """Whether the nesting may be deep: pairs of brackets are taken away from the inside."""
+    if data.count(b"[") + data.count(b"{") <= DEEP:
+        return False
+    brackets = data.translate(None, _NO_BRACKETS)
+    for _ in range(DEEP):
+        fewer = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if len(fewer) == len(brackets):
+            # What is left stands in strings, or around something that does.
+            return len(fewer) > _UNMATCHED
+        brackets = fewer
+    return bool(brackets)
 
 
 def member(value: Any, name: str) -> Any:

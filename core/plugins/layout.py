@@ -23,11 +23,15 @@ CLASSIC_MANIFESTS: tuple[tuple[str, str], ...] = (
 )
 
 
-def read_file(path: str) -> bytes:
-    """All bytes. Raises OSError."""
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+def read_file(path: str, size: int | None = None) -> bytes:
+    """All bytes. `size`: when it is known, asking for it is saved. Raises OSError."""
+    handle = os.open(path, _READ)
     try:
-        size = os.fstat(handle).st_size
+        if size is None:
+            size = os.fstat(handle).st_size
         data = os.read(handle, size + 1)
         if len(data) <= size:
             return data

@@ -73,7 +73,7 @@ MANIFEST = Record(
 """What the real reader wants of a classic manifest; the array form follows this order."""
 
 
-class _RawInterface(msgspec.Struct, rename="camel"):
+class _RawInterface(msgspec.Struct, rename="camel", gc=False):
     display_name: str | None = None
     short_description: str | None = None
     long_description: str | None = None
@@ -94,7 +94,7 @@ class _RawInterface(msgspec.Struct, rename="camel"):
     screenshots: tuple[str, ...] = ()
 
 
-class _RawManifest(msgspec.Struct):
+class _RawManifest(msgspec.Struct, gc=False):
     name: str = ""
     version: str | None = None
     description: str | None = None
@@ -107,7 +107,7 @@ class _RawManifest(msgspec.Struct):
     extensions: Any = None
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a plugin says of itself.
 
     Attributes:
@@ -155,52 +155,60 @@ class ManifestFault(msgspec.Struct, frozen=True):
     column: int = 0
 
 
-def find_manifest(root: str) -> tuple[str, str] | ManifestFault | None:
-    """Path and format of the manifest that counts below `root`, or None when there is none."""
+class FoundManifest(msgspec.Struct, frozen=True, gc=False):
+    """The manifest file that counts. `stamp`: time, size and number of the file."""
+
+    path: str
+    format: str
+    stamp: tuple[int, int, int]
+
+
+def find_manifest(root: str) -> FoundManifest | ManifestFault | None:
+    """The manifest that counts below `root`, or None when there is none."""
     path = f"{root}/{AGENT_PLUGINS_FILE}"
-    kind = _kind(path)
-    if kind == "file":
+    status = _look(path)
+    if status is not None:
+        if isinstance(status, str) or not stat.S_ISREG(status.st_mode):
+            return _not_a_file(path, status)
         if is_agent_plugins(path):
-            return path, "agent-plugins"
-    elif kind:
-        return _not_a_file(path, kind)
+            return FoundManifest(path, "agent-plugins", _stamp(status))
     for directory, format in CLASSIC_MANIFESTS:
         folder = f"{root}/{directory}"
-        kind = _kind(folder)
-        if not kind:
+        status = _look(folder)
+        if status is None:
             continue
         path = f"{folder}/plugin.json"
-        if kind != "directory":
-            return _not_a_file(path, kind)
-        kind = _kind(path)
-        if kind == "file":
-            return path, format
-        if kind:
-            return _not_a_file(path, kind)
+        if isinstance(status, str) or not stat.S_ISDIR(status.st_mode):
+            return _not_a_file(path, status)
+        status = _look(path)
+        if status is None:
+            continue
+        if isinstance(status, str) or not stat.S_ISREG(status.st_mode):
+            return _not_a_file(path, status)
+        return FoundManifest(path, format, _stamp(status))
     return None
 
 
-def _kind(path: str) -> str:
-    """`file`, `directory`, `symlink`, another word, or "" when nothing is there."""
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _look(path: str) -> os.stat_result | str | None:
+    """What lies there, links not followed; None when nothing does, why it cannot be told."""
     try:
-        mode = os.lstat(path).st_mode
+        return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        return ""
+        return None
     except OSError as error:
         return os_reason(error)
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
-        return "directory"
-    return "symlink" if stat.S_ISLNK(mode) else "special file"
 
 
-def _not_a_file(path: str, kind: str) -> ManifestFault:
-    if kind == "symlink":
+def _not_a_file(path: str, status: os.stat_result | str) -> ManifestFault:
+    if isinstance(status, str):
+        return ManifestFault(path, "read", status)
+    if stat.S_ISLNK(status.st_mode):
         return ManifestFault(path, "symlink", "it is reached through a symlink")
-    if kind in ("file", "directory", "special file"):
-        return ManifestFault(path, "read", "it is no regular file in a directory")
-    return ManifestFault(path, "read", kind)
+    return ManifestFault(path, "read", "it is no regular file in a directory")
 
 
 AGENT_SCHEMAS = "https://agent-plugins.org/schemas/"
@@ -229,18 +237,19 @@ def read_manifest(root: str) -> Manifest | ManifestFault | None:
     found = find_manifest(root)
     if found is None or isinstance(found, ManifestFault):
         return found
-    path, format = found
-    if format == "agent-plugins":
+    if found.format == "agent-plugins":
         from core.plugins.agent_plugins import read_agent_manifest
 
-        return read_agent_manifest(path, root)
-    return read_classic(path, root, format)
+        return read_agent_manifest(found.path, root)
+    return read_classic(found.path, root, found.format, found.stamp[1])
 
 
-def read_classic(path: str, root: str, format: str) -> Manifest | ManifestFault:
+def read_classic(
+    path: str, root: str, format: str, size: int | None = None
+) -> Manifest | ManifestFault:
     """A manifest of the classic schema."""
     try:
-        data = read_file(path)
+        data = read_file(path, size)
     except OSError as error:
         return ManifestFault(path, "read", os_reason(error))
     value = json_fast.decode(data)
@@ -339,7 +348,7 @@ def _interface(raw: _RawInterface, root: str) -> PluginInterface | None:
     website = raw.website_url if raw.website_upper is UNSET else raw.website_upper
     privacy = raw.privacy_policy_url if raw.privacy_upper is UNSET else raw.privacy_upper
     terms = raw.terms_of_service_url if raw.terms_upper is UNSET else raw.terms_upper
-    shots = [below(shot, root) for shot in raw.screenshots]
+    shots = [below(shot, root) for shot in raw.screenshots] if raw.screenshots else ()
     interface = PluginInterface(
         display_name=raw.display_name,
         short_description=raw.short_description,
@@ -352,12 +361,14 @@ def _interface(raw: _RawInterface, root: str) -> PluginInterface | None:
         terms_of_service_url=None if terms is UNSET else terms,
         default_prompt=None if raw.default_prompt is None else _prompts(raw.default_prompt),
         brand_color=raw.brand_color,
-        composer_icon=below(raw.composer_icon, root),
-        logo=below(raw.logo, root),
-        logo_dark=below(raw.logo_dark, root),
-        screenshots=tuple(shot for shot in shots if shot is not None),
+        composer_icon=below(raw.composer_icon, root) if raw.composer_icon else None,
+        logo=below(raw.logo, root) if raw.logo else None,
+        logo_dark=below(raw.logo_dark, root) if raw.logo_dark else None,
+        screenshots=tuple(shot for shot in shots if shot is not None) if shots else (),
     )
-    return None if interface == _BLANK_INTERFACE else interface
+    if interface.display_name is None and interface == _BLANK_INTERFACE:
+        return None
+    return interface
 
 
 def _prompts(raw: Any) -> tuple[str, ...] | None:

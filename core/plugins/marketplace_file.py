@@ -58,7 +58,7 @@ _KNOWN = frozenset({"name", "source", "policy", "category"})
 _NOTHING: dict[str, Any] = {}
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """A plugin that a marketplace offers.
 
     Attributes:
@@ -75,7 +75,7 @@ class Entry(msgspec.Struct, frozen=True):
     metadata: dict[str, Any] = {}
 
 
-class Skipped(msgspec.Struct, frozen=True):
+class Skipped(msgspec.Struct, frozen=True, gc=False):
     """An entry that Codex leaves out, saying nothing.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import msgspec
@@ -25,7 +24,7 @@ from core.protocol.plugins import (
 )
 
 
-class Offer(msgspec.Struct, frozen=True):
+class Offer(msgspec.Struct, frozen=True, gc=False):
     """An entry with what its plugin says of itself.
 
     Attributes:
@@ -98,25 +97,21 @@ class OfferReader:
         found = find_manifest(root)
         if found is None or isinstance(found, ManifestFault):
             return found
-        path, format = found
-        if format == "agent-plugins":
+        if found.format == "agent-plugins":
             return read_manifest(root)
-        known = self._known.get(path)
-        try:
-            status = os.stat(path)
-        except OSError:
-            return read_classic(path, root, format)
-        stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-        if known is not None and known.stamp == stamp:
+        known = self._known.get(found.path)
+        if known is not None and known.stamp == found.stamp:
             return known.manifest
-        manifest = read_classic(path, root, format)
-        if isinstance(manifest, Manifest):
+        manifest = read_classic(found.path, root, found.format, found.stamp[1])
+        if isinstance(manifest, Manifest) and not (
+            manifest.skills is manifest.hooks is manifest.mcp_servers is None
+        ):
             manifest = msgspec.structs.replace(manifest, skills=None, hooks=None, mcp_servers=None)
-        self._known[path] = Known(stamp, manifest)
+        self._known[found.path] = Known(found.stamp, manifest)
         return manifest
 
 
-class Known(msgspec.Struct, frozen=True):
+class Known(msgspec.Struct, frozen=True, gc=False):
     """A manifest as it was when its file had this time, size and number."""
 
     stamp: tuple[int, int, int]
@@ -136,7 +131,7 @@ def with_category(
     interface: PluginInterface | None, category: str | None
 ) -> PluginInterface | None:
     """The entry's category wins, also when empty."""
-    if category is None:
+    if category is None or (interface is not None and interface.category == category):
         return interface
     return msgspec.structs.replace(interface or PluginInterface(), category=category)
 

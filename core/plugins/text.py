@@ -17,4 +17,6 @@ def trim(text: str) -> str:
 
 def collapse(text: str) -> str:
     """Every run of white space as one blank, none at the ends."""
+    if text.isprintable() and "  " not in text:
+        return text.strip(" ")
     return _RUN.sub(" ", text).strip(" ")

@@ -12,13 +12,13 @@ import msgspec
 from core.protocol.skills import SkillInterface
 
 
-class LocalSource(msgspec.Struct, frozen=True, tag_field="type", tag="local"):
+class LocalSource(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="local"):
     """A directory. `path` is absolute."""
 
     path: str
 
 
-class GitSource(msgspec.Struct, frozen=True, tag_field="type", tag="git", rename="camel"):
+class GitSource(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="git", rename="camel"):
     """A git repository, or a directory `path` in it, at a ref or a commit."""
 
     url: str
@@ -27,7 +27,7 @@ class GitSource(msgspec.Struct, frozen=True, tag_field="type", tag="git", rename
     sha: str | None = None
 
 
-class NpmSource(msgspec.Struct, frozen=True, tag_field="type", tag="npm"):
+class NpmSource(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="npm"):
     """An npm package. `version` is any selector that npm takes."""
 
     package: str
@@ -35,14 +35,14 @@ class NpmSource(msgspec.Struct, frozen=True, tag_field="type", tag="npm"):
     registry: str | None = None
 
 
-class RemoteSource(msgspec.Struct, frozen=True, tag_field="type", tag="remote"):
+class RemoteSource(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="remote"):
     """The backend's catalog."""
 
 
 PluginSource = LocalSource | GitSource | NpmSource | RemoteSource
 
 
-class PluginInterface(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class PluginInterface(msgspec.Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
     """How a plugin wants to be shown. Paths are absolute; URLs are unchecked."""
 
     display_name: str | None = None
@@ -88,7 +88,7 @@ class ShareContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     can_publish_to_workspace: bool | None = None
 
 
-class PluginSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class PluginSummary(msgspec.Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
     """One entry of a list.
 
     Attributes:
