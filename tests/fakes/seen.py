@@ -21,10 +21,10 @@ class Seen(list[T]):
     def append(self, item: T, /) -> None:
         super().append(item)
         self._more.set()
+        self._more = anyio.Event()
 
-    async def until(self, enough: Callable[[], object]) -> None:
-        """Wait for appends until `enough` is true; fails after five seconds."""
-        with anyio.fail_after(PATIENCE):
+    async def until(self, enough: Callable[[], object], seconds: float = PATIENCE) -> None:
+        """Wait for appends until `enough` is true; fails after that many seconds."""
+        with anyio.fail_after(seconds):
             while not enough():
-                self._more = anyio.Event()
                 await self._more.wait()
