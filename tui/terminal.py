@@ -19,10 +19,11 @@ DUMB = frozenset({"", "dumb", "unknown"})
 def refusal(environ: Mapping[str, str] = os.environ, *, tty: bool | None = None) -> str:
     """Why a full-screen panel cannot be shown here, as a sentence with what to do; or ""."""
     if tty is None:
-        tty = sys.stdin.isatty() and sys.stdout.isatty()
+        # Textual draws on stderr.
+        tty = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
     if not tty:
         return (
-            "jackfield: the panel needs a terminal on its input and output. "
+            "jackfield: the panel needs a terminal on input, output and stderr. "
             "For scripts there are verbs: jackfield list, status, doctor; see jackfield --help."
         )
     term = environ.get("TERM", "")

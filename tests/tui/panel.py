@@ -114,6 +114,7 @@ async def panel(
 
     options.setdefault("now", world.now)
     app = JackfieldApp(connect or ready, **options)
+    app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:
         made = Panel(app, pilot, client)
         if settle and connect is None:

@@ -130,11 +130,11 @@ async def test_query_view_and_focus_survive_an_update(case: Case):
     async with panel(tab=case.tab) as p:
         await p.press("slash")
         await p.type("a")
-        found = p.lines()
+        found = list(p.pane.list.ids)
         p.client.put(case.domain, *case.rows, case.new)
         await p.until(lambda: p.app.store.table(case.domain).revision == 2)
         assert p.pane.filter.text == "a" and p.pane.filter.typing
-        assert set(found) <= {line.replace("+", " ", 1) for line in p.lines()} | set(p.lines())
+        assert found and set(found) <= set(p.pane.list.ids)
 
 
 @each_tab
@@ -426,6 +426,20 @@ async def test_what_happens_stands_first_in_the_activity_and_space_holds_it_back
         assert [line.split()[-2] for line in p.lines()] == ["three", "two", "one"]
         await p.press("f", "f", "f")
         assert len(p.lines()) == 1 and "three" in p.lines()[0]
+
+
+async def test_while_a_list_is_filled_the_cursor_stays_on_its_first_row_unless_moved():
+    client = FakeClient()
+    async with panel(client, tab="2") as p:
+        client.put("apps", AppRow(id="m", name="M"), phase="intermediate")
+        await p.until(lambda: p.line("M"))
+        client.put("apps", AppRow(id="a", name="A"), phase="intermediate")
+        await p.until(lambda: len(p.lines()) == 2)
+        assert p.pane.list.cursor_id == "a"
+        await p.press("down")
+        client.put("apps", AppRow(id="c", name="C"), phase="intermediate")
+        await p.until(lambda: len(p.lines()) == 3)
+        assert p.pane.list.cursor_id == "m"
 
 
 async def test_ten_thousand_rows_are_shown_and_filtered():

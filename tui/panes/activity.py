@@ -16,6 +16,10 @@ class ActivityPane(ListPane):
             self.view.pause()
             self.fill()
 
+    def _follows_top(self) -> bool:
+        """Whoever stands on the newest event sees the next one."""
+        return self.list.cursor_line == 0 and not self.filter.text
+
     def fill(self, keep: str | None = None, *, reset: bool = False) -> None:
         super().fill(keep, reset=reset)
         self.filter.note = self._held()

@@ -78,6 +78,7 @@ class ListPane(Horizontal):
         self.view = view
         self._changes = changes
         self._stale = True
+        self._settled = False
         self._ticks = 0
 
     @property
@@ -148,6 +149,7 @@ class ListPane(Horizontal):
             reset: Begin at the first row: another search.
         """
         self._stale = False
+        reset = reset or self._follows_top()
         bar = self.filter
         text = bar.text.strip()
         listing = self.view.arrange(text, bar.view)
@@ -156,9 +158,14 @@ class ListPane(Horizontal):
         rows.columns = self.view.columns(bool(text))
         rows.needle = text
         rows.set_rows(listing.ids, self.view.row, heads=listing.heads, keep=keep, reset=reset)
+        self._settled = self.store.table(self.view.MAIN).settled
         self._progress()
         self._notice(bool(listing.ids), text)
         self._show_selected()
+
+    def _follows_top(self) -> bool:
+        """The list is still being filled and nobody has moved: stay on the first row."""
+        return not self._settled and self.list.cursor_line == 0
 
     def take_over(self) -> None:
         """This tab was opened: catch up, and take the keys."""

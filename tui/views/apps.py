@@ -45,26 +45,31 @@ class AppFacts(NamedTuple):
     callable: State
 
 
-def facts_of(app: AppRow | None, installed: InstalledRow | None, *, known: bool) -> AppFacts:
+def facts_of(
+    app: AppRow | None, installed: InstalledRow | None, *, known: bool, whole: bool = True
+) -> AppFacts:
     """The facts of an app.
 
     Args:
         app: Its metadata; None when only the snapshot knows it.
         installed: Its row of the committed snapshot.
         known: There is a snapshot, so that absence from it means something.
+        whole: The list of apps has been whole once, so that "not linked" means something.
     """
-    access = _access(app)
+    access = _access(app, whole)
     enabled = _enabled(app, installed)
     may = _callable(installed, access, enabled, known=known)
     return AppFacts(_sum(access, enabled, may), access, enabled, may)
 
 
-def _access(app: AppRow | None) -> State:
+def _access(app: AppRow | None, whole: bool) -> State:
     if app is None:
         return State("unknown", "not known", "only the snapshot names it")
     if app.accessible:
         return State("works", "linked", "to this account")
-    return State("none", "not linked", "o opens its page" if app.install_url else "")
+    if not whole:
+        return State("unknown", "not known", "the account's own tools are still being read")
+    return State("none", "not linked", "only its page can link it" if app.install_url else "")
 
 
 def _enabled(app: AppRow | None, installed: InstalledRow | None) -> State:
@@ -79,22 +84,24 @@ def _enabled(app: AppRow | None, installed: InstalledRow | None) -> State:
 def _callable(
     installed: InstalledRow | None, access: State, enabled: State, *, known: bool
 ) -> State:
-    if access.sign == "none":
-        return State("none", "–", "needs access first")
     if installed is not None and installed.callable and installed.callable_tools:
         return State("works", f"{installed.callable_tools} of {installed.tools}", "tools")
+    if installed is None and access.sign == "none":
+        return State("none", "–", "needs access first")
     if not known:
         return State("unknown", "not known", "no snapshot has been committed")
     if enabled.sign != "works":
         return State("none", "no", "it is turned off")
+    if installed is None and access.sign == "unknown":
+        return State("unknown", "not known", "")
     reason = installed.reason if installed else "the snapshot does not name it"
-    return State("failed", "no tool", reason)
+    return State("failed", "no tool", reason.removeprefix("no tool: "))
 
 
 def _sum(access: State, enabled: State, may: State) -> SignName:
-    if access.sign == "none":
-        return "none"
-    return enabled.sign if enabled.sign != "works" else may.sign
+    if enabled.sign != "works" and access.sign != "none":
+        return enabled.sign
+    return may.sign if may.sign != "none" else access.sign
 
 
 class AppsView(ListView):
@@ -136,9 +143,9 @@ class AppsView(ListView):
 
     def _make_facts(self) -> dict[str, AppFacts]:
         apps, installed = self.store.apps.rows, self.store.installed.rows
-        known = self.store.installed.settled
+        known, whole = self.store.installed.settled, self.store.apps.settled
         facts = {
-            key: facts_of(apps.get(key), installed.get(key), known=known)
+            key: facts_of(apps.get(key), installed.get(key), known=known, whole=whole)
             for key in [*apps, *(key for key in installed if key not in apps)]
         }
         return dict(

@@ -14,6 +14,7 @@ from tui.widgets.page import LABEL, Page
 
 TOOLS_SHOWN = 60
 CHART = 16  # cells
+CHARTED = 4  # values that make a chart
 BODY_LINES = 12
 HISTORY = 6
 STDERR = 40  # lines
@@ -88,7 +89,8 @@ def _life(page: Page, row: ServerRow, detail: Details, place: Place, now: float)
     if row.since and row.status not in ("starting", "waiting"):
         page.fact("since", moment(row.since, now))
     if row.latency_ms is not None:
-        chart = page.glyphs.spark(numbers_of(detail.get("latencies"))[-CHART:])
+        values = numbers_of(detail.get("latencies"))[-CHART:]
+        chart = page.glyphs.spark(values) if len(values) >= CHARTED else ""
         page.fact("latency", f"{chart}  {row.latency_ms:.0f} ms".strip())
     if row.heard_at:
         page.fact("last heard", age(row.heard_at, now))

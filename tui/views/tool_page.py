@@ -33,7 +33,7 @@ def tool_page(
         page.text(row.title, "strong")
     page.text(row.description or "No description.", "" if row.description else "muted", limit=6)
     page.gap()
-    page.fact("model sees", text_of(detail, "modelName") or _model_name(row))
+    page.fact("model sees", _model_name(row), path=True)
     page.fact("app" if row.source == "app" else "server", owner)
     page.fact("effect", _EFFECTS.get(row.effect, "it does not say"))
     if approval := text_of(detail, "approval"):

@@ -66,10 +66,13 @@ def tool_facts(
 
 
 def _enabled(tool: ToolRow, app: InstalledRow | None) -> State:
+    told = _told(tool)
+    if told.sign in ("off", "policy"):
+        return told
     if tool.filtered:
         return State("off", "off", tool.reason or "left out by enabled_tools or disabled_tools")
     if app is not None and not app.enabled:
-        return State("off", "off", "its app is turned off")
+        return State("off", "off", app.reason or "its app is turned off")
     return State("works", "on")
 
 
@@ -82,10 +85,20 @@ def _callable(tool: ToolRow, enabled: State, stop: State | None = None) -> State
     if stop is not None:
         return stop
     if not tool.visible:
-        return State("none", "hidden", "the server keeps it from the model")
-    if any(word in tool.reason.casefold() for word in _POLICY_WORDS):
-        return State("policy", "blocked", tool.reason)
-    return State("problem", "unusable", tool.reason)
+        return State("none", "hidden", tool.reason or "the server keeps it from the model")
+    return _told(tool)
+
+
+def _told(tool: ToolRow) -> State:
+    """What the reason that its owner gives comes to."""
+    reason = tool.reason
+    if reason.startswith("off"):
+        return State("off", "off", reason[3:].lstrip(",: "))
+    if "are off" in reason:
+        return State("off", "off", reason)
+    if any(word in reason.casefold() for word in _POLICY_WORDS):
+        return State("policy", "blocked", reason)
+    return State("problem", "unusable", reason.removeprefix("unusable: "))
 
 
 class ToolsView(ListView):

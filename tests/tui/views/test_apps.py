@@ -51,6 +51,20 @@ def test_what_is_callable_is_never_taken_from_the_metadata():
     assert (facts.callable.sign, facts.callable.word) == ("failed", "no tool")
 
 
+def test_while_the_list_is_not_whole_nothing_is_said_not_to_be_linked():
+    app = AppRow(id="a", name="A")
+    facts = facts_of(app, None, known=False, whole=False)
+    assert (facts.access.word, facts.sign) == ("not known", "unknown")
+    facts = facts_of(app, None, known=True, whole=True)
+    assert (facts.access.word, facts.sign) == ("not linked", "none")
+
+
+def test_what_the_snapshot_can_call_is_said_whatever_the_metadata_says():
+    row = InstalledRow(id="a", name="A", callable=True, tools=3, callable_tools=2)
+    facts = facts_of(AppRow(id="a", name="A"), row, known=True)
+    assert (facts.access.word, facts.callable.word, facts.sign) == ("not linked", "2 of 3", "works")
+
+
 def test_an_app_that_only_the_snapshot_knows_is_shown_and_its_access_is_not_known():
     row = InstalledRow(id="x", name="X", callable=True, tools=2, callable_tools=2)
     view = view_of(store_of(installed=[row]))

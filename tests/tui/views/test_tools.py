@@ -76,6 +76,25 @@ def test_the_first_thing_that_stops_a_tool_is_its_state(
     assert (state.sign, state.word) == shown
 
 
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("off, config.toml:12", ("off", "off", "config.toml:12")),
+        ("off: in disabled_tools", ("off", "off", "in disabled_tools")),
+        ("destructive tools are off, config.toml:9",
+         ("off", "off", "destructive tools are off, config.toml:9")),
+        ("by policy, requirements.toml:3", ("policy", "blocked", "by policy, requirements.toml:3")),
+        ("unusable: inputSchema is no object", ("problem", "unusable", "inputSchema is no object")),
+        ("something else", ("problem", "unusable", "something else")),
+    ],
+)  # fmt: skip
+def test_the_reason_that_the_core_gives_decides_the_state(reason: str, shown: tuple[str, str, str]):
+    row = ToolRow(id="a/t", name="t", owner="a", source="app", reason=reason)
+    told = facts(row, None, InstalledRow(id="a", name="A"))
+    assert tuple(told.callable) == shown
+    assert told.enabled.word == ("on" if shown[0] == "problem" else shown[1])
+
+
 def test_a_tool_whose_app_is_off_is_off():
     row = ToolRow(id="a/t", name="t", owner="a", source="app")
     state = facts(row, None, InstalledRow(id="a", name="A", enabled=False)).callable
