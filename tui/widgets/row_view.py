@@ -135,7 +135,9 @@ def _group_name(parts: list[Part], room: int, mark: str) -> list[Part]:
 def merge(painted: Painted) -> Painted:
     """The same look with fewer pieces: a blank takes the tone of what stands before it.
 
-    A terminal gets about half as many bytes so, which shows while the list scrolls.
+    A terminal gets about half as many bytes so, which shows while the list scrolls. What follows
+    other scripts stays apart: fonts draw those a little wider or narrower than their cells, and
+    in pictures of the screen the next column would drift.
     """
     out: Painted = []
     for text, tone in painted:
@@ -143,7 +145,8 @@ def merge(painted: Painted) -> Painted:
             continue
         if out:
             before, last = out[-1]
-            if tone == last or (text.isspace() and last not in _LINED and tone not in _LINED):
+            blank = text.isspace() and last not in _LINED and tone not in _LINED
+            if before.isascii() and (blank or tone == last):
                 out[-1] = (before + text, last)
                 continue
         out.append((text, tone))

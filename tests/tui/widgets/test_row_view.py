@@ -9,6 +9,7 @@ from tui.widgets.row_view import (
     RowView,
     is_empty,
     matcher,
+    merge,
     paint_group,
     paint_heads,
     paint_row,
@@ -103,3 +104,27 @@ def test_a_cell_without_text_is_empty() -> None:
     assert is_empty([("", "muted")])
     assert not is_empty([("", ""), ("x", "")])
     assert not is_empty("0")
+
+
+def test_blanks_take_the_tone_before_them_and_nothing_is_lost() -> None:
+    painted = [
+        ("\u25cf ", "good"),
+        ("github", ""),
+        ("  ", "muted"),
+        ("", "bad"),
+        ("on", ""),
+        ("re", "match"),
+        (" ", ""),
+        ("\u6570\u636e", "muted"),
+        ("  ", ""),
+    ]
+    merged = merge(painted)
+    assert text_of(merged) == text_of(painted)
+    assert merged == [
+        ("\u25cf ", "good"),
+        ("github  on", ""),
+        ("re", "match"),
+        (" ", ""),
+        ("\u6570\u636e", "muted"),
+        ("  ", ""),
+    ]
