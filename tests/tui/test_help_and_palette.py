@@ -1,10 +1,12 @@
 """Help and palette: both are made from the live table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import anyio
 import pytest
 from textual.command import CommandInput, CommandList
 from textual.content import Content
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.tui.widgets.support import Stage, screen_lines
@@ -57,6 +59,17 @@ def prompts(app: Host) -> list[str]:
     return [" ".join(str(o.prompt).split()) for o in options if isinstance(o.prompt, Content)]
 
 
+async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    with anyio.fail_after(5):
+        while not condition():
+            await pilot.pause()
+
+
+async def opened(app: Host, pilot: Pilot[None]) -> None:
+    app.push_screen(Palette())
+    await until(pilot, lambda: app.screen.has_class("-ready") and len(prompts(app)) > 20)
+
+
 # palette
 
 
@@ -65,8 +78,7 @@ async def test_the_palette_begins_with_what_the_row_needs_and_ends_with_what_doe
 ):
     app = Host()
     async with app.run_test(size=(100, 40)) as pilot:
-        app.push_screen(Palette())
-        await pilot.pause(0.1)
+        await opened(app, pilot)
         shown = prompts(app)
         assert shown[:2] == ["Reconnect metrics m", "Disable metrics space"]
         assert shown[-2:] == [
@@ -82,15 +94,14 @@ async def test_the_palette_begins_with_what_the_row_needs_and_ends_with_what_doe
 async def test_what_does_not_apply_is_muted_and_says_why_when_it_is_chosen() -> None:
     app = Host()
     async with app.run_test(size=(100, 40), notifications=True) as pilot:
-        app.push_screen(Palette())
-        await pilot.pause(0.1)
+        await opened(app, pilot)
         option = app.screen.query_one(CommandList).options[-1]
         assert isinstance(option.prompt, Content)
         assert {str(span.style) for span in option.prompt.spans} == {"$text-muted", "bold $accent"}
         await pilot.press(*"undo")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: len(prompts(app)) == 1)
         await pilot.press("enter")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: len(app._notifications))
         assert app.done == []
         assert [n.message for n in app._notifications] == ["undo: no change to take back"]
 
@@ -98,13 +109,12 @@ async def test_what_does_not_apply_is_muted_and_says_why_when_it_is_chosen() -> 
 async def test_typing_finds_a_command_and_enter_does_it() -> None:
     app = Host()
     async with app.run_test(size=(100, 40)) as pilot:
-        app.push_screen(Palette())
-        await pilot.pause(0.1)
+        await opened(app, pilot)
         await pilot.press(*"reco")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: len(prompts(app)) < 5)
         assert prompts(app)[0] == "Reconnect metrics m"
         await pilot.press("enter")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: app.done)
         assert app.done == ["row.mend"]
         assert not isinstance(app.screen, Palette)
 
@@ -112,13 +122,12 @@ async def test_typing_finds_a_command_and_enter_does_it() -> None:
 async def test_names_can_be_explained_whatever_they_are_made_of() -> None:
     app = Host()
     async with app.run_test(size=(100, 40)) as pilot:
-        app.push_screen(Palette())
-        await pilot.pause(0.1)
+        await opened(app, pilot)
         app.screen.query_one(CommandInput).value = "数"
-        await pilot.pause(0.1)
+        await until(pilot, lambda: len(prompts(app)) == 1)
         assert prompts(app) == ["Explain [/]数据库 plugin"]
         await pilot.press("enter")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: app.done)
         assert app.done == ["explain p1"]
 
 
@@ -126,8 +135,7 @@ async def test_names_can_be_explained_whatever_they_are_made_of() -> None:
 async def test_every_line_of_the_palette_fits(size: tuple[int, int]) -> None:
     app = Host()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(Palette())
-        await pilot.pause(0.1)
+        await opened(app, pilot)
         commands = app.screen.query_one(CommandList)
         assert commands.virtual_size.height == commands.option_count
         assert commands.region.bottom <= size[1] - 1
@@ -137,8 +145,7 @@ async def test_every_line_of_the_palette_fits(size: tuple[int, int]) -> None:
 async def test_the_palette_shows_the_keys_that_are_really_bound() -> None:
     app = Host(Registry(keymap={"row.mend": "M"}))
     async with app.run_test(size=(100, 40)) as pilot:
-        app.push_screen(Palette())
-        await pilot.pause(0.1)
+        await opened(app, pilot)
         assert prompts(app)[0] == "Reconnect metrics M"
         provider = CommandProvider(app.screen)
         assert {e.key for e in provider.entries() if e.text == "Reconnect"} == {"M"}
@@ -157,9 +164,11 @@ async def test_the_help_shows_every_key_and_sign_at_every_size(size: tuple[int, 
         sheet = app.screen
         assert isinstance(sheet, HelpSheet)
         seen: set[str] = set()
+        await pilot.press("pagedown", "pageup")
         for _ in range(12):
             seen.update(screen_lines(app))
-            await pilot.press("pagedown")
+            sheet.scroll_body(8)
+            await pilot.pause()
         text = "\n".join(seen)
         for group in app.registry.help(*app.tab):
             assert group.title in text
