@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from tui.signs import glyphs_of
-from tui.text import Part, Parts, blank, clean, cut, parts_width, spread
+from tui.text import Part, Parts, blank, clean, cut, spread
 from tui.theme import is_plain
 from tui.widgets.line import Line, Places
 
@@ -77,7 +77,7 @@ class Field(Vertical):
         self._hint = Content(cut(hint, 13))
         self.input = Input(
             clean(value),
-            placeholder=Content(clean(placeholder)).plain,
+            placeholder=clean(placeholder),
             password=password,
             compact=True,
             select_on_focus=False,
@@ -254,8 +254,3 @@ class Tick(Line, can_focus=True):
     def on_click(self) -> None:
         """A click ticks."""
         self.action_tick()
-
-    @property
-    def label_width(self) -> int:
-        """Cells of the whole line: a longer one belongs below, on a page."""
-        return 4 + parts_width(self._said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 from textual.reactive import reactive
 
-from tui.text import Hint, Hints, Part, blank, parts_width, spread, width
+from tui.text import Hint, Hints, Part, blank, parts_width, spread
 from tui.theme import app_of
 from tui.widgets.line import Line, Places
 from tui.widgets.page import key_parts
@@ -54,8 +54,3 @@ class KeyBar(Line):
         key = self._places.at(offset.x) if offset else None
         if key and "," not in key:
             app_of(self).simulate_key(key)
-
-
-def hint_width(hints: Hints) -> int:
-    """Cells that the hints take side by side."""
-    return sum(width(text) for text, _ in key_parts(hints))
