@@ -112,7 +112,7 @@ def array_change(text: str, node: Node, old: Any, new: list[Any]) -> Change:
     cuts = merged_ranges([_item_range(text, items, index, kept, node) for index in gone])
     changes: list[Change] = [(start, end, "") for start, end in cuts]
     if added := new[len(kept) :]:
-        changes.append(_addition(text, node, max(kept), added, cuts))
+        changes += _addition(text, node, max(kept), added, cuts)
     result = text
     # From the end; at the same place first cut, then add.
     for start, end, piece in sorted(changes, key=lambda change: (-change[0], bool(change[2]))):
@@ -144,20 +144,36 @@ def _kept(old: list[Any], new: list[Any]) -> set[int] | None:
 
 def _addition(
     text: str, node: Node, anchor: int, added: list[Any], cuts: list[tuple[int, int]]
-) -> Change:
+) -> list[Change]:
     """New items after the item `anchor`, one per line where the array is written so."""
     last = _value(node).items[anchor]
     pieces = [_single_line(item) for item in added]
-    indent = text[text.rfind("\n", 0, last.start) + 1 : last.start]
-    glue = ", "
-    if "\n" in text[node.start : last.start] and not indent.strip():
-        newline = "\r\n" if "\r\n" in text[node.start : node.end] else "\n"
-        glue = f",{newline}{indent}"
-    joined = glue.join(pieces)
     comma = _comma_after(text, last.end, node.end)
-    if comma is None or any(start < comma <= end for start, end in cuts):
-        return last.end, last.end, glue + joined
-    return comma, comma, f"{glue[1:]}{joined}{',' if glue != ', ' else ''}"
+    if comma is not None and any(start < comma <= end for start, end in cuts):
+        comma = None
+    indent = text[text.rfind("\n", 0, last.start) + 1 : last.start]
+    line_end = _rest_of_line(text, comma or last.end)
+    if "\n" in text[node.start : last.start] and not indent.strip() and line_end is not None:
+        newline = "\r\n" if "\r\n" in text[node.start : node.end] else "\n"
+        lines = f",{newline}{indent}".join(pieces)
+        if comma is not None:
+            return [(line_end, line_end, f"{newline}{indent}{lines},")]
+        return [(last.end, last.end, ","), (line_end, line_end, f"{newline}{indent}{lines}")]
+    joined = ", ".join(pieces)
+    if comma is None:
+        return [(last.end, last.end, f", {joined}")]
+    return [(comma, comma, f" {joined}")]
+
+
+def _rest_of_line(text: str, at: int) -> int | None:
+    """End of the line when nothing but a comment is left on it."""
+    end = text.find("\n", at)
+    if end < 0:
+        return None
+    rest = text[at:end].strip()
+    if rest and not rest.startswith("#"):
+        return None
+    return end - 1 if text[end - 1] == "\r" else end
 
 
 def _item_range(

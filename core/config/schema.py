@@ -319,7 +319,8 @@ def _check_skills(value: Any) -> Iterator[Bad]:
                 yield Bad.plain(unit, fault.under(*unit))
     if fault := SKILLS(value if others is None else others):
         fault = fault.under("skills")
-        yield Bad.plain(fault.path[:2], fault)
+        named = len(fault.path) > 1 and isinstance(fault.path[1], str)
+        yield Bad.plain(fault.path[:2] if named else fault.path[:1], fault)
 
 
 def without(tree: Mapping[str, Any], bad: list[Bad]) -> dict[str, Any]:

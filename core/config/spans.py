@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.config.toml.fault import Place, codex_place_of, place_of
 from core.config.toml.read import TomlText
-from core.config.toml.tree import Node
+
+if TYPE_CHECKING:
+    from core.config.toml.tree import Node
 
 KeyPath = Sequence[str | int]
 

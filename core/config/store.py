@@ -33,10 +33,14 @@ class ConfigStore:
     """Loads the configuration; reads a file only when it has changed. Thread-safe.
 
     A load costs a few `stat` calls when nothing has changed.
+
+    Args:
+        overrides: Of the command line (`-c`), over every file; a thread's own count more.
     """
 
-    def __init__(self, home: Home, deps: Deps) -> None:
+    def __init__(self, home: Home, deps: Deps, overrides: Mapping[str, Any] | None = None) -> None:
         self.home = home
+        self._overrides = dict(overrides or {})
         self._deps = deps
         self._sources = Sources()
         self._real = RealPaths()
@@ -69,6 +73,8 @@ class ConfigStore:
             cwd: Working directory of a thread; None leaves project layers out.
             overrides: The thread's own settings: dotted keys or tables.
         """
+        if self._overrides:
+            overrides = merge(self._overrides, overrides) if overrides else self._overrides
         with self._lock:
             cloud = self._cloud
         stack = read_stack(self.home, self._sources, cloud, cwd, overrides, self._real)

@@ -19,7 +19,12 @@ def version_of(value: Mapping[str, Any]) -> str:
     """`sha256:` and the hash of the compact JSON with sorted keys, as Codex makes it."""
     try:
         text = json.dumps(
-            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_refuse
+            value,
+            sort_keys=True,
+            separators=(",", ":"),
+            ensure_ascii=False,
+            allow_nan=False,
+            default=_refuse,
         )
     except (_Unusual, ValueError):
         text = _canonical(value)

@@ -66,6 +66,7 @@ class FileWatch:
         self._own = own
         self._poll = poll
         self._seen: dict[str, _Seen] = {}
+        self._watched: set[str] = set()
         self._wake = anyio.Event()
         self._restart = anyio.Event()
 
@@ -85,13 +86,20 @@ class FileWatch:
         """Watch until cancelled."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._listen)
-            while True:
-                with anyio.move_on_after(self._poll):
-                    await self._wake.wait()
-                    # A replacement comes as several events.
-                    await anyio.sleep(_SETTLE_SECONDS)
-                self._wake = anyio.Event()
-                await self._compare()
+            try:
+                await self._look_again()
+            finally:
+                # The notifier's thread cannot be cancelled, only told to stop.
+                self._restart.set()
+
+    async def _look_again(self) -> None:
+        while True:
+            with anyio.move_on_after(self._poll):
+                await self._wake.wait()
+                # A replacement comes as several events.
+                await anyio.sleep(_SETTLE_SECONDS)
+            self._wake = anyio.Event()
+            await self._compare()
 
     async def check(self) -> None:
         """Look at once, as after a wake from sleep."""
@@ -103,8 +111,9 @@ class FileWatch:
         if not changes:
             return
         self._seen = {**self._seen, **{path: seen[path] for path in seen if path in self._seen}}
-        # A symlink may point elsewhere now.
-        self._restart.set()
+        # A symlink may point elsewhere now, or a folder have appeared.
+        if await anyio.to_thread.run_sync(_folders, list(self._seen)) != self._watched:
+            self._restart.set()
         self._changed(changes)
 
     def _differences(self, known: dict[str, _Seen]) -> tuple[list[Change], dict[str, _Seen]]:
@@ -124,6 +133,7 @@ class FileWatch:
         while True:
             self._restart = anyio.Event()
             folders = await anyio.to_thread.run_sync(_folders, list(self._seen))
+            self._watched = folders
             if not folders or not await self._notified(folders):
                 await self._restart.wait()
 

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import tomli
 
 from core.config.toml.fault import TomlFault
-from core.config.toml.syntax import MAX_DEPTH
-from core.config.toml.tree import Tree, build
+
+if TYPE_CHECKING:
+    from core.config.toml.tree import Tree
 
 # What the `toml` crate refuses and tomli takes: numbers beyond 64 bits and infinite exponents.
 _BIG = re.compile(r"[0-9_]{19,}|0[xob][0-9A-Fa-f_]{16,}|[eE][+-]?[0-9_]{3,}")
+_MAX_DEPTH = 80
 _NESTING = re.compile(r"[\[{.]")
+
+
+def build(text: str) -> Tree:
+    """The syntax tree; its modules are loaded when the first place or fault is asked for."""
+    from core.config.toml.tree import build as build_tree
+
+    return build_tree(text)
 
 
 class NotUtf8(ValueError):
@@ -68,7 +77,7 @@ def read_toml(text: str) -> TomlText:
         value = tomli.loads(plain)
     except (tomli.TOMLDecodeError, RecursionError, ValueError) as error:
         raise _why(text, error) from None
-    may_be_deep = len(_NESTING.findall(text)) >= MAX_DEPTH
+    may_be_deep = len(_NESTING.findall(text)) >= _MAX_DEPTH
     if _BIG.search(text) or (may_be_deep and _too_deep(value)):
         return TomlText(text, value, build(text))
     return TomlText(text, value)
@@ -89,7 +98,7 @@ def _why(text: str, error: Exception) -> TomlFault:
 def _too_deep(value: dict[str, Any]) -> bool:
     """Whether something lies deeper than a text may nest; level by level, so never recursive."""
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(_MAX_DEPTH):
         level = [child for parent in level for child in _children(parent)]
         if not level:
             return False
