@@ -93,13 +93,11 @@ class Controller:
             return
         change = self.undoable.pop()
         try:
-            result = await self.client.call(
-                methods.JACKFIELD_UNDO, wire.UndoParams(token=change.token)
-            )
+            await self.client.call(methods.JACKFIELD_UNDO, wire.UndoParams(token=change.token))
         except CoreError as error:
             self._failed(f"{change.name}: not undone", error)
             return
-        self._tell(result.message[:1].upper() + result.message[1:] or f"{change.name}: undone")
+        self._tell(f"Undone: {change.name} is as it was before")
 
     async def refresh(
         self,
