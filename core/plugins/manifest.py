@@ -105,6 +105,7 @@ class _RawManifest(msgspec.Struct, gc=False):
     hooks: Any = None
     interface: _RawInterface | None = None
     extensions: Any = None
+    commands: Any = None
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -117,6 +118,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         name: As written, else the directory's name.
         skills, mcp_servers, hooks: As written; their shapes are judged where they are used.
         onboarding_skill: Path of a SKILL.md, as written.
+        commands: As written; only Claude runs commands, an install makes skills of simple ones.
     """
 
     path: str
@@ -132,6 +134,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     apps: str | None = None
     hooks: Any = None
     onboarding_skill: str | None = None
+    commands: Any = None
 
     @property
     def agent_plugins(self) -> bool:
@@ -328,6 +331,7 @@ def _manifest(raw: _RawManifest, path: str, root: str, format: str) -> Manifest:
         apps=raw.apps,
         hooks=raw.hooks,
         onboarding_skill=_onboarding(raw.extensions) if raw.extensions is not None else None,
+        commands=raw.commands,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -103,12 +104,20 @@ class OfferReader:
         if known is not None and known.stamp == found.stamp:
             return known.manifest
         manifest = read_classic(found.path, root, found.format, found.stamp[1])
-        if isinstance(manifest, Manifest) and not (
-            manifest.skills is manifest.hooks is manifest.mcp_servers is None
-        ):
-            manifest = msgspec.structs.replace(manifest, skills=None, hooks=None, mcp_servers=None)
+        if isinstance(manifest, Manifest):
+            manifest = _lean(manifest)
         self._known[found.path] = Known(found.stamp, manifest)
         return manifest
+
+
+def _lean(manifest: Manifest) -> Manifest:
+    """Without what a list does not show, which may be big."""
+    parts = (manifest.skills, manifest.hooks, manifest.mcp_servers, manifest.commands)
+    if all(part is None for part in parts):
+        return manifest
+    return msgspec.structs.replace(
+        manifest, skills=None, hooks=None, mcp_servers=None, commands=None
+    )
 
 
 class Known(msgspec.Struct, frozen=True, gc=False):
@@ -142,13 +151,27 @@ def entry_description(entry: Entry) -> str:
     return text if isinstance(text, str) else ""
 
 
-def listed_offers(market: Marketplace, states: PluginStates, reader: OfferReader) -> list[Offer]:
-    """The offers of everything that Codex lists of a marketplace."""
+def listed_offers(
+    market: Marketplace,
+    states: PluginStates,
+    reader: OfferReader,
+    *,
+    every: bool = False,
+    tick: Callable[[], None] | None = None,
+) -> list[Offer]:
+    """The offers of what Codex lists of a marketplace.
+
+    Args:
+        every: Of a file that Codex refuses as well.
+        tick: Called after each.
+    """
     offers: list[Offer] = []
-    for entry in market.listed:
+    for entry in market.entries if every else market.listed:
         installed = None
         if not isinstance(entry.source, LocalSource):
             plugin_id = f"{entry.name}@{market.name}"
             installed = states.root(plugin_id) if plugin_id in states.switches else None
         offers.append(reader.read(entry, installed))
+        if tick is not None:
+            tick()
     return offers

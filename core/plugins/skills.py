@@ -217,9 +217,21 @@ def skill_roots(manifest: Manifest) -> list[str]:
     return list(dict.fromkeys(roots)) or default
 
 
+MIGRATED = ".codex-plugin/migrated-command-skills"
+"""Where an install puts the skills that it makes of simple commands."""
+
+
 def plugin_skills(
-    manifest: Manifest, found: Found, plugin_id: str | None = None, *, read: bool = True
+    manifest: Manifest,
+    found: Found,
+    plugin_id: str | None = None,
+    *,
+    read: bool = True,
+    installed: bool = False,
 ) -> None:
-    """Add the skills of a plugin."""
-    for root in skill_roots(manifest):
+    """Add the skills of a plugin. `installed`: of its copy, made ones included."""
+    roots = skill_roots(manifest)
+    if installed:
+        roots = [*roots, f"{manifest.root}/{MIGRATED}"]
+    for root in roots:
         collect(found, root, prefix=manifest.name, plugin_id=plugin_id, read=read)

@@ -70,7 +70,7 @@ class SkillLists:
         for place in above:
             collect(found, f"{place}/.agents/skills", scope="repo")
         for plugin in active_plugins(home, loaded):
-            plugin_skills(plugin.manifest, found, plugin.plugin_id)
+            plugin_skills(plugin.manifest, found, plugin.plugin_id, installed=True)
         found.sort()
         return found
 
