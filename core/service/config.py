@@ -13,16 +13,18 @@ import anyio
 from core.config.edit import ConfigEditor, Undo, WriteResult
 from core.config.edit_plan import Edit
 from core.config.merge import at, has
-from core.config.model import Layer, Loaded
+from core.config.model import Loaded
+from core.config.overridden import overridden
 from core.config.store import ConfigStore
 from core.config.switching import Switched, Switcher
 from core.config.watch import Change, FileWatch
 from core.errors import InvalidRequest
 from core.ports import Deps
 from core.protocol.events import Event, FileChanged, Notice
-from core.protocol.facts import Evidence, Problem
+from core.protocol.facts import Evidence
 from core.protocol.rows import ConfigRow
 from core.scope import RequestScope
+from core.service.config_rows import config_rows
 from core.service.dispatch import Handler
 from core.snapshot import SnapshotOwner
 
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
 
 READ_BACK_SECONDS = 2.0
 _UNDO_KEPT = 100
-_ELSEWHERE = frozenset({"servers", "plugins", "marketplaces"})
-"""Domains whose rows carry the problems of their own tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ConfigService:
             ticket = self.owner.begin()
             loaded = await self.load(self._deps.cwd)
             before, self._current = self._current, loaded
-            self.owner.publish(ticket, _rows(loaded), at=self._deps.clock.now())
+            self.owner.publish(ticket, config_rows(loaded), at=self._deps.clock.now())
             await self._watch.watch(self._watched(loaded))
         changed = before is None or before.fingerprint != loaded.fingerprint
         if before is not None and (changed or reload):
@@ -259,7 +259,13 @@ class ConfigService:
         result = await self.write(
             edits, expected_version=expected_version, file=file, reload=reload
         )
-        return ConfigWriteResult(version=result.version, file_path=str(result.file))
+        above = overridden(result.plan.paths, await self.load())
+        return ConfigWriteResult(
+            status="ok" if above is None else "okOverridden",
+            version=result.version,
+            file_path=str(result.file),
+            overridden_metadata=above,
+        )
 
     async def write(
         self,
@@ -279,11 +285,17 @@ class ConfigService:
         Raises:
             ConfigWriteError, InternalError: Nothing was written.
         """
+        await self._known()
         result = await self._editor.write(
             edits, expected_version=expected_version, file=file, tolerant=tolerant
         )
         await self._written(result, reload=reload)
         return result
+
+    async def _known(self) -> None:
+        """What a change is told against has been read."""
+        if self._current is None:
+            await self.refresh()
 
     async def _written(self, result: WriteResult, *, reload: bool = False) -> None:
         if result.changed:
@@ -296,12 +308,14 @@ class ConfigService:
         self, plugin_id: str, enabled: bool, *, force: bool = False
     ) -> tuple[Switched, str | None]:
         """Turn a plugin on or off; with the token that takes it back."""
+        await self._known()
         return await self._after(await self._switcher.plugin(plugin_id, enabled, force=force))
 
     async def switch_server(
         self, name: str, enabled: bool, *, plugin_id: str | None = None, force: bool = False
     ) -> tuple[Switched, str | None]:
         """Turn an MCP server on or off; with the token that takes it back."""
+        await self._known()
         switched = await self._switcher.server(name, enabled, plugin_id=plugin_id, force=force)
         return await self._after(switched)
 
@@ -309,12 +323,14 @@ class ConfigService:
         self, app_id: str, enabled: bool, *, force: bool = False
     ) -> tuple[Switched, str | None]:
         """Turn an app on or off; with the token that takes it back."""
+        await self._known()
         return await self._after(await self._switcher.app(app_id, enabled, force=force))
 
     async def switch_app_tool(
         self, app_id: str, tool: str, enabled: bool, *, force: bool = False
     ) -> tuple[Switched, str | None]:
         """Turn an app's tool on or off; with the token that takes it back."""
+        await self._known()
         return await self._after(await self._switcher.app_tool(app_id, tool, enabled, force=force))
 
     async def switch_server_tool(
@@ -327,6 +343,7 @@ class ConfigService:
         force: bool = False,
     ) -> tuple[Switched, str | None]:
         """Turn a server's tool on or off; with the token that takes it back."""
+        await self._known()
         switched = await self._switcher.server_tool(
             server, tool, enabled, plugin_id=plugin_id, force=force
         )
@@ -367,45 +384,3 @@ class ConfigService:
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> frozenset[str]:
     keys = before.keys() | after.keys()
     return frozenset(key for key in keys if before.get(key) != after.get(key))
-
-
-def _rows(loaded: Loaded) -> list[ConfigRow]:
-    """One row per layer, and one for the requirements."""
-    rows = [_row(layer, loaded.problems) for layer in loaded.layers]
-    required = loaded.requirements
-    file = required.evidence.file
-    rows.append(
-        ConfigRow(
-            id=file or "requirements",
-            layer="requirements",
-            file=file,
-            state="broken" if required.closed else "used" if required.value else "absent",
-            problems=(required.broken,) if required.broken is not None else (),
-        )
-    )
-    return rows
-
-
-def _row(layer: Layer, problems: Sequence[Problem]) -> ConfigRow:
-    file = str(layer.file) if layer.file is not None else None
-    name = file or layer.name or layer.kind
-    own = tuple(problem for problem in problems if _belongs(problem, layer))
-    told = tuple(problem for problem in own if problem.domain not in _ELSEWHERE)
-    return ConfigRow(id=name, layer=layer.kind, file=file, state=_state(layer, own), problems=told)
-
-
-def _belongs(problem: Problem, layer: Layer) -> bool:
-    if problem.evidence.layer != layer.kind:
-        return False
-    return layer.file is None or problem.evidence.file == str(layer.file)
-
-
-def _state(layer: Layer, problems: Sequence[Problem]) -> str:
-    if layer.disabled:
-        return "untrusted"
-    if layer.problem is not None:
-        return "broken"
-    if any(problem.severity == "error" for problem in problems):
-        return "partly"
-    source = layer.source
-    return "absent" if source is not None and not source.exists else "used"

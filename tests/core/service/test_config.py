@@ -32,14 +32,14 @@ SCOPE = RequestScope(caller=Caller(policy=CODEX))
 class Bench:
     """A service with what it has told so far."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: Deps, overrides: dict[str, Any] | None = None) -> None:
         self.home = Home.of(deps)
         self.home.codex_home.mkdir(parents=True, exist_ok=True)
         self.deps = deps
         self.events: list[Event] = []
         self.deltas: list[ConfigDelta] = []
         self._more = anyio.Event()
-        store = ConfigStore(self.home, deps)
+        store = ConfigStore(self.home, deps, overrides)
         self.service = ConfigService(store, ConfigEditor(store, deps), deps, self._emit)
         self.service.listen(self._listen)
 
@@ -157,6 +157,19 @@ async def test_a_value_write_answers_like_codex(bench: Bench):
     assert bench.text() == '[plugins."p@m"]\nenabled = false\n'
 
 
+async def test_a_write_below_the_command_line_s_word_is_told_as_overridden(deps: Deps):
+    bench = Bench(deps, {"model": "cli"})
+    params = ConfigValueWriteParams(key_path="model", value="mine", merge_strategy="replace")
+    result = await bench.service.value_write(params, SCOPE)
+    assert bench.text() == 'model = "mine"\n'
+    assert result.status == "okOverridden"
+    above = result.overridden_metadata
+    assert above is not None
+    assert above["message"] == "Overridden by session flags"
+    assert above["overridingLayer"]["name"] == {"type": "sessionFlags"}
+    assert above["effectiveValue"] == "cli"
+
+
 async def test_the_steps_of_switching_a_plugin_on_the_wire(bench: Bench):
     async def write(path: str, value: Any, strategy: str) -> str:
         params = ConfigValueWriteParams.model_validate(
@@ -179,7 +192,6 @@ async def test_the_steps_of_switching_a_plugin_on_the_wire(bench: Bench):
 
 
 async def test_a_batch_tells_threads_to_reload_when_asked(bench: Bench):
-    await bench.service.refresh()
     params = ConfigBatchWriteParams.model_validate(
         {
             "edits": [
