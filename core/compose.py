@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,7 +16,6 @@ from core.auth.probe import MetadataProbe
 from core.channels import EventHub
 from core.client.in_process import InProcessClient
 from core.config.edit import ConfigEditor
-from core.config.model import Loaded
 from core.config.paths import Home
 from core.config.store import ConfigStore
 from core.mcp.auth_status import AuthJudge
@@ -28,6 +26,8 @@ from core.mcp.hosted import HostedLister
 from core.mcp.links import Plumbing
 from core.mcp.slots import HandshakeSlots
 from core.plugins.catalog import PluginCatalog
+from core.plugins.effective import EffectivePlugins
+from core.plugins.listing import PluginLists
 from core.ports import Deps
 from core.process import Processes
 from core.reaper import Reaper
@@ -39,7 +39,7 @@ from core.service.details import DetailService
 from core.service.dispatch import Dispatcher
 from core.service.mcp import McpService
 from core.service.panel import Layers, PanelService
-from core.service.plugins import PluginsService
+from core.service.plugins import PluginService
 from core.service.problems import ProblemBoard
 from core.service.rows import RowsService
 from core.service.switch import SwitchService
@@ -56,23 +56,6 @@ GOODBYE = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayeredConfig:
-    """The configuration with the overrides of the command line over every file."""
-
-    store: ConfigStore
-    overrides: Mapping[str, Any]
-
-    @property
-    def home(self) -> Home:
-        return self.store.home
-
-    def load(self, cwd: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
-        """See `ConfigStore.load`."""
-        both = {**self.overrides, **(overrides or {})} if self.overrides else overrides
-        return self.store.load(cwd, both)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Core:
     """An open core.
 
@@ -83,7 +66,7 @@ class Core:
     """
 
     dispatcher: Dispatcher
-    config: LayeredConfig
+    config: ConfigStore
     hub: EventHub
     deps: Deps
     threads: ThreadManager
@@ -105,7 +88,7 @@ async def open_core(
     """
     hub = EventHub()
     home = Home.of(deps)
-    config = LayeredConfig(store=ConfigStore(home, deps), overrides=dict(overrides or {}))
+    config = ConfigStore(home, deps, overrides)
     reaper = Reaper()
     processes = Processes(reaper)
     try:
@@ -134,15 +117,14 @@ class _Building:
         self,
         deps: Deps,
         hub: EventHub,
-        config: LayeredConfig,
+        config: ConfigStore,
         processes: Processes,
         tasks: TaskGroup,
     ) -> None:
         self._deps, self._hub, self._config, self._tasks = deps, hub, config, tasks
-        store, home = config.store, config.home
-        editor = ConfigEditor(store, deps)
+        store, home = config, config.home
+        self.editor = editor = ConfigEditor(store, deps)
         self.config_service = ConfigService(store, editor, deps, hub.emit)
-        self.catalog = PluginCatalog(deps, home, config.load, hub.emit)
         self.account = Account(
             deps=deps,
             load=config.load,
@@ -150,6 +132,9 @@ class _Building:
             codex_home=home.codex_home,
             emit=hub.emit,
         )
+        self.effective = EffectivePlugins(home, config)
+        self.lists = PluginLists(home, config, self.account.kind)
+        self.catalog = PluginCatalog(home, config, deps, hub.emit, self.account.kind)
         plumbing = Plumbing(
             processes=processes,
             http=deps.http,
@@ -162,14 +147,14 @@ class _Building:
             load=config.load,
             accounts=self.account,
             hosted=HostedLister(plumbing, HandshakeSlots()),
-            plugins=self.catalog,
+            plugins=self.effective,
             emit=hub.emit,
             spawn=tasks.start_soon,
         )
         source = ServerSource(
             configs=config,
             home=home,
-            declarations=self.catalog,
+            declarations=self.effective,
             hosted=self.app_layer.servers,
             environ=deps.environ,
         )
@@ -185,7 +170,13 @@ class _Building:
     def handlers(self) -> list[Any]:
         """Of every service."""
         apps = AppsService(self.app_layer, self.threads)
-        plugins = PluginsService(self.catalog, self.config_service)
+        plugins = PluginService(
+            self.lists,
+            self._config,
+            self._deps.cwd,
+            editor=self.editor,
+            threads=self.threads,
+        )
         panel = self._panel_service()
         services = (
             self.config_service,
@@ -196,7 +187,7 @@ class _Building:
             ThreadsService(self.threads),
             panel,
             SwitchService(self.config_service, self.board),
-            DetailService(plugins.plugin_detail, apps, self.panel),
+            DetailService(lambda i: self.catalog.plugin_detail(i), apps, self.panel),
             self.problems,
             RowsService(self._owners(), self._hub),
         )
@@ -215,7 +206,7 @@ class _Building:
         service = PanelService(
             self._deps,
             self._config.home,
-            self._config.store,
+            self._config,
             layers,
             self._hub.emit,
             self._tasks,

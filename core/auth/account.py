@@ -82,6 +82,13 @@ class Account:
         loaded = await anyio.to_thread.run_sync(self._load)
         return await self._login(loaded)
 
+    def kind(self) -> str:
+        """`none`, `apiKey` or `chatgpt`, as the file says or the keyring said last. Blocks."""
+        login = self._read_file()
+        if login.kind == "none" and self._in_keyring is not None and self._in_keyring[1]:
+            login = self._in_keyring[1]
+        return login.kind
+
     async def backend_account(self) -> BackendAccount | None:
         """The ChatGPT sign-in as the backend's methods need it, or None.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar, cast
 
@@ -9,11 +10,13 @@ import msgspec
 
 from core.channels import EventHub, Subscription
 from core.client.contract import Capabilities
-from core.errors import Unavailable
+from core.errors import CoreError, InternalError, Unavailable
 from core.methods import Method
 from core.scope import Caller, RequestScope
 from core.service.dispatch import Dispatcher, Encoded
 from core.threads.policy import PANEL
+
+log = logging.getLogger(__name__)
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -37,7 +40,17 @@ class InProcessClient:
             raise Unavailable("the session has ended")
         if lacking := self.capabilities.lacks(method):
             raise Unavailable(lacking)
-        result: Any = await self._dispatcher.handle(method.name, params, self._scope)
+        try:
+            result: Any = await self._dispatcher.handle(method.name, params, self._scope)
+        except CoreError:
+            raise
+        except Exception as error:
+            # The boundary between the core and whoever shows it: a fault of ours in one answer
+            # must not end the panel.
+            log.exception("%s failed", method.name)
+            raise InternalError(
+                f"{method.name} failed by a fault of Jackfield's own", hint="the log says more"
+            ) from error
         if isinstance(result, Encoded):
             result = _decoded(result, method.result)
         return cast("R", result)
