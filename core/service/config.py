@@ -167,8 +167,10 @@ class ConfigService:
             while self._unchecked:
                 due, result = self._unchecked[0]
                 await clock.sleep(due - clock.monotonic())
-                self._unchecked.pop(0)
-                await self._check(result)
+                # Taken back meanwhile: it is no longer ours to defend.
+                if self._unchecked and self._unchecked[0][1] is result:
+                    self._unchecked.pop(0)
+                    await self._check(result)
             self._to_check = anyio.Event()
             await self._to_check.wait()
 
@@ -377,6 +379,7 @@ class ConfigService:
                 raise InvalidRequest(f"{'.'.join(path)} has been changed since")
         taken_back = await self._editor.take_back(undo)
         self._undo.pop(token, None)
+        self._unchecked = [waiting for waiting in self._unchecked if waiting[1] is not result]
         await self._written(taken_back)
         return taken_back
 

@@ -365,6 +365,24 @@ async def test_our_own_write_is_told_once(bench: Bench):
         assert [delta.ours for delta in bench.deltas] == [True]
 
 
+async def test_a_write_that_was_taken_back_is_not_written_once_more(deps: Deps):
+    from dataclasses import replace
+
+    clock = FakeClock(auto=False)
+    bench = Bench(replace(deps, clock=clock))
+    bench.user('[plugins."p@m"]\nenabled = false\n')
+    async with running(bench):
+        _, token = await bench.service.switch_plugin("p@m", True)
+        with anyio.fail_after(5):
+            while not clock.sleepers:
+                await anyio.wait_all_tasks_blocked()
+        assert token is not None
+        await bench.service.undo(token)
+        await clock.advance(4.0)
+        await anyio.wait_all_tasks_blocked()
+        assert bench.text() == '[plugins."p@m"]\nenabled = false\n'
+
+
 async def test_a_lost_write_is_written_once_more_and_told(deps: Deps):
     from dataclasses import replace
 
