@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from core.config.edit import ConfigEditor
+from core.config.edit import ConfigEditor, Outcome, WriteResult
 from core.config.paths import Home
 from core.config.store import ConfigStore
 from core.errors import ConfigWriteError, InvalidRequest
@@ -40,7 +40,8 @@ class Bench:
         self.deltas: list[ConfigDelta] = []
         self._more = anyio.Event()
         store = ConfigStore(self.home, deps, overrides)
-        self.service = ConfigService(store, ConfigEditor(store, deps), deps, self._emit)
+        self.editor = ConfigEditor(store, deps)
+        self.service = ConfigService(store, self.editor, deps, self._emit)
         self.service.listen(self._listen)
 
     def _emit(self, event: Event) -> None:
@@ -365,7 +366,9 @@ async def test_our_own_write_is_told_once(bench: Bench):
         assert [delta.ours for delta in bench.deltas] == [True]
 
 
-async def test_a_write_that_was_taken_back_is_not_written_once_more(deps: Deps):
+async def test_a_write_that_was_taken_back_is_not_written_once_more(
+    deps: Deps, monkeypatch: pytest.MonkeyPatch
+):
     from dataclasses import replace
 
     clock = FakeClock(auto=False)
@@ -377,9 +380,20 @@ async def test_a_write_that_was_taken_back_is_not_written_once_more(deps: Deps):
             while not clock.sleepers:
                 await anyio.wait_all_tasks_blocked()
         assert token is not None
-        await bench.service.undo(token)
-        await clock.advance(4.0)
-        await anyio.wait_all_tasks_blocked()
+        undone = await bench.service.undo(token)
+        checked: list[WriteResult] = []
+        recheck = bench.editor.recheck
+
+        async def told(result: WriteResult) -> Outcome:
+            outcome = await recheck(result)
+            checked.append(result)
+            return outcome
+
+        monkeypatch.setattr(bench.editor, "recheck", told)
+        with anyio.fail_after(5):
+            while not any(result is undone for result in checked):
+                await clock.advance(1.0)
+                await anyio.wait_all_tasks_blocked()
         assert bench.text() == '[plugins."p@m"]\nenabled = false\n'
 
 
