@@ -224,8 +224,9 @@ class ViewStore:
 
     def remember_fault(self, text: str) -> set[Changed]:
         """What the person asked for failed: keep it for the errors."""
-        about, _, words = text.partition(": ")
-        self._fault(about, "failed", words, self.now())
+        about, _, said = text.partition(": ")
+        what, _, words = said.partition(": ")
+        self._fault(about, what if words else "failed", words or said, self.now())
         return {"activity"}
 
     def consent_given(self) -> set[Changed]:

@@ -76,6 +76,8 @@ def _refused(path: str, refused: Refusal) -> Problem:
     elif refused.rule == "json" and (target := _stub(path)):
         message = f"it is a link written out as text; the file is {target}"
         advice = "check the repository out with symlinks, or copy the file here"
+    elif refused.rule == "json" and refused.line:
+        message = f"{message} at line {refused.line} column {refused.column}"
     return Problem(
         id=f"marketplace:{path}:{refused.rule}",
         domain="marketplaces",

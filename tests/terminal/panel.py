@@ -65,6 +65,11 @@ class PanelTerminal(Terminal):
         """The first line of the screen with all those words in it, or ""."""
         return next((line for line in self.lines if all(word in line for word in words)), "")
 
+    @property
+    def squeezed(self) -> str:
+        """All that is on the screen without blanks and marks, as if no line had been broken."""
+        return "".join("".join(self.screen.display).replace("▌", "").split())
+
     def until(self, seen: Callable[[], Any], timeout: float = PATIENCE) -> float:
         """Read until `seen` is true; the seconds that it took."""
         began = time.monotonic()
