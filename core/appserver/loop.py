@@ -9,9 +9,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from core.appserver.greeting import Greeting
+from core.appserver.opening import Opening
 from core.appserver.outgoing import Outgoing
 from core.appserver.questions import Questions
-from core.appserver.session import Gate, Handlers, Job, Session
+from core.appserver.session import Job, Session
 from core.appserver.streams import lines, write
 
 IN_FLIGHT = 256
@@ -23,8 +24,7 @@ LAST_BYTES = 1.0
 
 
 async def serve(
-    handlers: Handlers,
-    gate: Gate,
+    opening: Opening,
     greeting: Greeting,
     *,
     now: Callable[[], float],
@@ -37,7 +37,7 @@ async def serve(
     the input are dropped; the real one drops them at once.
     """
     outgoing = Outgoing(partial(write, write_fd), now)
-    session = Session(handlers, outgoing, gate, greeting)
+    session = Session(opening, outgoing, greeting)
     async with anyio.create_task_group() as whole:
         whole.start_soon(_write_out, outgoing, whole.cancel_scope)
         try:
@@ -57,6 +57,7 @@ async def _read_in(session: Session, outgoing: Outgoing, fd: int) -> None:
     async with anyio.create_task_group() as jobs:
         at_work = _AtWork(jobs, session.questions)
         async for line in lines(fd):
+            await session.ready_for(line)
             if (job := session.take(line)) is not None:
                 at_work.start(job)
             await outgoing.room()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from core.appserver.greeting import Greeting
+from core.appserver.opening import Opening
 from core.appserver.order import Lanes
 from core.appserver.outgoing import Outgoing
 from core.appserver.params import NotJson, parse_params
@@ -28,54 +29,34 @@ Job = Callable[[], Awaitable[None]]
 logger = logging.getLogger(__name__)
 
 
-class Handlers(Protocol):
-    """What a session needs of `core.service.dispatch.Dispatcher`."""
-
-    @property
-    def methods(self) -> frozenset[str]: ...
-
-    async def handle(self, name: str, params: object, scope: RequestScope) -> Any: ...
-
-
-class Gate(Protocol):
-    """What stands between a request and its handler: the real server's strictness."""
-
-    async def check(self, method: str, params: Any) -> None:
-        """Raise CoreError where the real server would refuse before it looks any further."""
-        ...
-
-    async def warnings(self) -> list[dict[str, Any]]:
-        """`params` of each `configWarning` that follows the handshake."""
-        ...
-
-
 class Session:
     """Reads a client's lines one after the other; what takes time is returned as a job."""
 
     def __init__(
-        self,
-        handlers: Handlers,
-        outgoing: Outgoing,
-        gate: Gate,
-        greeting: Greeting,
-        *,
-        connection: int = 1,
+        self, opening: Opening, outgoing: Outgoing, greeting: Greeting, *, connection: int = 1
     ) -> None:
         self.questions = Questions(outgoing)
-        self._handlers = handlers
+        self._opening = opening
         self._outgoing = outgoing
-        self._gate = gate
         self._greeting = greeting
         self._connection = connection
-        self._served = {
-            name: method
-            for name, method in METHODS.items()
-            if name in handlers.methods or method is INITIALIZE
-        }
+        self._served: dict[str, Method[Any, Any]] = {INITIALIZE.name: INITIALIZE}
         self._lanes = Lanes()
         self._caller: Caller | None = None
         self._experimental = False
         self._unwanted: frozenset[str] = frozenset()
+
+    async def ready_for(self, line: bytes) -> None:
+        """Wait until a line can be taken: for most, until the core stands."""
+        if len(self._served) > 1:
+            return
+        if self._opening.hasty and self._opening.core is None:
+            message = parse_line(line)
+            if isinstance(message, Request) and message.method == INITIALIZE.name:
+                return
+        handlers, _ = await self._opening.wait()
+        served = {INITIALIZE.name, *handlers.methods}
+        self._served = {name: method for name, method in METHODS.items() if name in served}
 
     def take(self, line: bytes) -> Job | None:
         """What a line asks for, or None when it is settled already."""
@@ -134,7 +115,8 @@ class Session:
         return self._warn
 
     async def _warn(self) -> None:
-        for warning in await self._gate.warnings():
+        _, gate = await self._opening.wait()
+        for warning in await gate.warnings():
             self.notify("configWarning", warning)
 
     def _admit(self, method: Method[Any, Any]) -> Caller:
@@ -157,8 +139,9 @@ class Session:
         )
         async with place:
             try:
-                await self._gate.check(request.method, params)
-                result = await self._handlers.handle(request.method, params, scope)
+                handlers, gate = await self._opening.wait()
+                await gate.check(request.method, params)
+                result = await handlers.handle(request.method, params, scope)
                 body = result.body if isinstance(result, Encoded) else encode_value(result)
             except Exception as error:  # the task boundary: whatever it is, it gets an answer
                 self._outgoing.refuse(request.id, _told(request.method, error))

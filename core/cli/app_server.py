@@ -6,13 +6,18 @@ import argparse
 import os
 import signal
 from collections.abc import Mapping
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 
 from core.cli.options import add_overrides, add_place, deps_of, overrides_of
 from core.errors import CoreError
 from core.ports import Deps
+
+if TYPE_CHECKING:
+    from core.appserver.opening import Opening
 
 STDIO = "stdio://"
 
@@ -63,22 +68,40 @@ async def _watch_signals(serving: anyio.CancelScope, came: list[signal.Signals])
 
 
 async def _serve(deps: Deps, overrides: Mapping[str, Any]) -> None:
+    from core.appserver.opening import Opening
+    from core.config.paths import Home
+
+    home = Home.of(deps)
+    # With requirements that cannot be read the real one ends before it has answered anything.
+    opening = Opening(hasty=not home.requirements_file.exists())
+    ended = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_talk, opening, deps, str(home.codex_home), ended)
+        await _open(opening, deps, overrides, ended)
+
+
+async def _talk(opening: Opening, deps: Deps, codex_home: str, ended: anyio.Event) -> None:
     from core.appserver.greeting import Greeting
     from core.appserver.loop import serve
-    from core.appserver.strictness import ConfigGate
-    from core.compose import open_core
     from core.version import VERSION
 
-    async with open_core(deps, overrides=overrides) as core:
+    greeting = Greeting(version=VERSION, codex_home=codex_home)
+    await serve(opening, greeting, now=deps.clock.now)
+    ended.set()
+
+
+async def _open(
+    opening: Opening, deps: Deps, overrides: Mapping[str, Any], ended: anyio.Event
+) -> None:
+    compose = await anyio.to_thread.run_sync(import_module, "core.compose")
+    from core.appserver.strictness import ConfigGate
+
+    async with compose.open_core(deps, overrides=overrides) as core:
         broken = core.config.load().requirements.broken
         if broken is not None:  # what is allowed is unknown, so nothing is
             raise CoreError(f"failed to load requirements: {broken.message}")
-        await serve(
-            core.dispatcher,
-            ConfigGate(core.config.load, deps.cwd),
-            Greeting(version=VERSION, codex_home=str(core.config.home.codex_home)),
-            now=deps.clock.now,
-        )
+        opening.done(core.dispatcher, ConfigGate(core.config.load, deps.cwd))
+        await ended.wait()
 
 
 def _listen(url: str) -> str:

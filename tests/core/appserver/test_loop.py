@@ -7,8 +7,9 @@ import anyio.lowlevel
 import pytest
 
 from core.appserver import loop
+from core.appserver.opening import Opening
 from core.scope import RequestScope
-from tests.core.appserver.wire import served
+from tests.core.appserver.wire import Handlers, OpenGate, served
 
 pytestmark = pytest.mark.anyio
 
@@ -139,3 +140,28 @@ async def test_a_full_house_still_hears_the_answers_that_it_waits_for(
             else:
                 answered.append(message["id"])
         assert sorted(answered) == [0, 1, 2, 3, 4]
+
+
+async def test_what_was_asked_before_the_core_stood_is_answered_then():
+    opening = Opening(hasty=True)
+
+    async def handle(params: Any, scope: RequestScope) -> Any:
+        return {}
+
+    async with served({}, opening=opening) as client:
+        await client.initialize()
+        await client.send({"id": 1, "method": RELOAD}, {"id": 2, "method": "nope"})
+        await anyio.wait_all_tasks_blocked()
+        opening.done(Handlers({RELOAD: handle}), OpenGate({"summary": "x"}))
+        got = [await client.receive() for _ in range(3)]
+        assert {one.get("id", one.get("method")) for one in got} == {1, 2, "configWarning"}
+
+
+async def test_a_first_request_that_is_no_handshake_waits_for_the_core():
+    for hasty, method in ((True, RELOAD), (False, "initialize")):
+        opening = Opening(hasty=hasty)
+        async with served({}, opening=opening) as client:
+            await client.send({"id": 1, "method": method, "params": {}})
+            await anyio.wait_all_tasks_blocked()
+            opening.done(Handlers({}), OpenGate())
+            assert (await client.receive())["id"] == 1

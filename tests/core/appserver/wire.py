@@ -12,6 +12,7 @@ import anyio
 
 from core.appserver.greeting import Greeting
 from core.appserver.loop import serve
+from core.appserver.opening import Opening
 from core.appserver.streams import lines, write
 from core.scope import RequestScope
 
@@ -92,9 +93,12 @@ class Client:
 
 @asynccontextmanager
 async def served(
-    handlers: dict[str, Handler], gate: OpenGate | None = None
+    handlers: dict[str, Handler], gate: OpenGate | None = None, *, opening: Opening | None = None
 ) -> AsyncGenerator[Client]:
     """A server for the length of the block; its input is closed at the end, and it must end."""
+    if opening is None:
+        opening = Opening()
+        opening.done(Handlers(handlers), gate or OpenGate())
     to_server, from_client = os.pipe()
     to_client, from_server = os.pipe()
     client = Client(to_client, from_client)
@@ -102,8 +106,7 @@ async def served(
     async def run() -> None:
         try:
             await serve(
-                Handlers(handlers),
-                gate or OpenGate(),
+                opening,
                 Greeting(version="1.2.3", codex_home="/home/dev/.codex"),
                 now=lambda: 12.5,
                 read_fd=to_server,
