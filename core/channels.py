@@ -29,7 +29,12 @@ OCCURRENCES_KEPT = 2048
 
 
 def _fold(older: StateChanged, newer: StateChanged) -> StateChanged:
-    """Both differences as one: what the older upserted and the newer removed is only removed."""
+    """Both differences as one.
+
+    What the older upserted and the newer removed is only removed. What left and came back stays
+    among the removed as well, since it came back at the end: removals are applied first. Where
+    anything leaves, the whole is final, for only final differences remove.
+    """
     rows: dict[str, Any] = {row.id: row for row in older.upserted}
     gone = dict.fromkeys(older.removed)
     for key in newer.removed:
@@ -37,14 +42,17 @@ def _fold(older: StateChanged, newer: StateChanged) -> StateChanged:
         gone[key] = None
     for row in newer.upserted:
         rows[row.id] = row
-        gone.pop(row.id, None)
     order = newer.order
     if order is None and older.order is not None:
         kept = [key for key in older.order if key not in set(newer.removed)]
         known = set(kept)
         order = tuple(kept + [row.id for row in newer.upserted if row.id not in known])
     return msgspec.structs.replace(
-        newer, upserted=tuple(rows.values()), removed=tuple(gone), order=order
+        newer,
+        phase="final" if gone else newer.phase,
+        upserted=tuple(rows.values()),
+        removed=tuple(gone),
+        order=order,
     )
 
 

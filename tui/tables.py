@@ -69,6 +69,7 @@ class Table(Generic[RowT]):
         loaded: Its rows have been read once in this session; until then events are held.
         unread: Why its rows could not be read, or "".
         settled: A final list has been here; what is new after that is news.
+        opened: Whoever keeps the list has read it, though perhaps found nothing to tell.
         marks: Freshness of single rows, besides what `Row.cached` says.
     """
 
@@ -81,6 +82,7 @@ class Table(Generic[RowT]):
     loaded: bool = False
     unread: str = ""
     settled: bool = False
+    opened: bool = False
     refreshes: dict[str, Refresh] = field(default_factory=dict[str, Refresh])
     failures: list[RefreshFailed] = field(default_factory=list[RefreshFailed])
     outcome: Outcome | None = None
@@ -102,7 +104,8 @@ class Table(Generic[RowT]):
         """
         if self.rows:
             return False
-        read = self.outcome is not None or self.phase == "final" or self.refreshed_at > 0
+        read = self.opened or self.phase == "final" or self.refreshed_at > 0
+        read = read or self.outcome is not None
         return not self.loaded or self.refresh is not None or not read
 
     def mark(self, key: str) -> Mark:
@@ -133,12 +136,13 @@ class Table(Generic[RowT]):
             return False
         self.revision, self.phase = event.revision, event.phase
         self.version += 1
-        for row in event.upserted:
-            self._upsert(row)
         if event.phase == "final":
             for key in event.removed:
                 self.rows.pop(key, None)
                 self.marks.pop(key, None)
+        for row in event.upserted:
+            self._upsert(row)
+        if event.phase == "final":
             self.refreshed_at = at
             self.settled = True
         if event.order is not None:

@@ -42,7 +42,8 @@ class StateChanged(Event, frozen=True, kw_only=True):
         revision: Of the newer snapshot; rises by one per publication.
         phase: `cached` and `intermediate` only add and change; rows leave with `final`.
         upserted: New and changed rows, in list order.
-        removed: Ids of rows that left.
+        removed: Ids of rows that left. Applied before `upserted`: a row that left and came back
+            is in both.
         order: All ids in list order, or None when the order of what stays is unchanged and new
             rows go to the end.
     """

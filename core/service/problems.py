@@ -33,10 +33,10 @@ class ProblemBoard:
         if not isinstance(event, StateChanged) or event.domain not in WATCHED:
             return
         touched = False
-        for row in event.upserted:
-            touched |= self._set((event.domain, row.id), row.problems)
         for key in event.removed:
             touched |= self._set((event.domain, key), ())
+        for row in event.upserted:
+            touched |= self._set((event.domain, row.id), row.problems)
         if touched:
             self._publish()
 

@@ -51,13 +51,22 @@ def test_waiting_state_is_folded_into_one_event_of_the_newest_revision():
     assert subscription.take() == []
 
 
-def test_a_row_that_left_and_came_back_is_there():
+def test_a_row_that_left_and_came_back_is_there_at_its_new_place():
     (event,) = put(
         PluginsChanged(revision=1, removed=("a",)),
         PluginsChanged(revision=2, upserted=(plugin("a"),)),
     ).take()
     assert isinstance(event, StateChanged)
-    assert (event.removed, [row.id for row in event.upserted]) == ((), ["a"])
+    assert (event.removed, [row.id for row in event.upserted]) == (("a",), ["a"])
+
+
+def test_what_left_leaves_although_an_intermediate_difference_came_after_it():
+    (event,) = put(
+        PluginsChanged(revision=1, phase="final", removed=("a",)),
+        PluginsChanged(revision=2, phase="intermediate", upserted=(plugin("b"),)),
+    ).take()
+    assert isinstance(event, StateChanged)
+    assert (event.phase, event.removed) == ("final", ("a",))
 
 
 def test_each_domain_waits_for_itself():
