@@ -100,6 +100,8 @@ class FollowingApp(App[None]):
             await client.call(methods.JACKFIELD_PANEL_START, params)
         except CoreError as error:
             self.tell(f"The panel's thread did not start: {error.message}", fault=True)
+        else:
+            self.tell_changes(self.store.opened())
 
     def tell(self, text: str, *, fault: bool = False) -> None:
         """Answer what the person did."""

@@ -222,6 +222,11 @@ class ViewStore:
         self.happenings += 1
         return changed
 
+    def opened(self) -> set[Changed]:
+        """The panel's thread stands: its servers have been read, none of them perhaps."""
+        self.servers.opened = self.inventory.opened = True
+        return {"servers", "inventory"}
+
     def remember_fault(self, text: str) -> set[Changed]:
         """What the person asked for failed: keep it for the errors."""
         about, _, said = text.partition(": ")

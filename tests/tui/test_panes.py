@@ -332,6 +332,13 @@ async def test_while_loading_it_names_who_is_awaited():
         assert not p.pane.has_class("-notice")
 
 
+async def test_without_servers_the_empty_list_says_so_as_soon_as_the_thread_stands():
+    async with panel(FakeClient(), tab="4") as p:
+        await p.until(lambda: "No MCP server yet" in p.notice)
+        await p.press("3")
+        await p.until(lambda: "No tool yet" in p.notice)
+
+
 async def test_a_domain_that_cannot_be_read_says_so_in_the_place_of_its_rows():
     client = FakeClient(**world.ALL)
     real = client._rows  # type: ignore[reportPrivateUsage]

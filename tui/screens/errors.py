@@ -44,6 +44,7 @@ class ErrorsSheet(Sheet[Target | None]):
     DEFAULT_CSS = """
     ErrorsSheet {
         & RowList { height: auto; max-height: 18; }
+        &.-short RowList { max-height: 12; }
         & #said { height: 7; background: $surface; padding: 0 2 0 3; }
         & #box #body #said { margin: 1 1 0 0; }
     }

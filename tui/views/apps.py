@@ -290,13 +290,11 @@ class AppsView(ListView):
     def empty(self, page: Page) -> None:
         account = next(iter(self.store.account.rows.values()), None)
         if account is not None and account.kind in ("none", "apiKey"):
-            with_what = "with an API key" if account.kind == "apiKey" else "with no account"
+            key = account.kind == "apiKey"
+            who = "You are signed in with an API key; with it" if key else "Nobody is signed in;"
             page.title("Apps need a ChatGPT sign-in")
             page.gap()
-            page.text(
-                f"You are signed in {with_what}; with it Codex has no apps. "
-                "Plugins and servers work as they are."
-            )
+            page.text(f"{who} Codex has no apps. Plugins and servers work as they are.")
             return
         page.title("No app")
         page.gap()

@@ -39,7 +39,8 @@ class State(NamedTuple):
 
     def parts(self, width: int = 11) -> list[Part]:
         """As a cell of a list."""
-        return state_parts(self.sign, self.word, self.reason, width)
+        # A word that fills the column keeps a blank before its reason.
+        return state_parts(self.sign, self.word, self.reason, max(width, len(self.word) + 1))
 
 
 @dataclass(frozen=True)

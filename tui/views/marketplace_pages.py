@@ -31,6 +31,8 @@ _FORMATS = {
     "remote": "remote catalogue",
 }
 _PARTS = (("skills", "skill"), ("hooks", "hook"), ("servers", "server"), ("apps", "app"))
+# Members of the detail that hold each part; the second one as `plugin/read` names it.
+_MEMBERS = {"servers": ("servers", "mcpServers")}
 
 
 def plugin_page(
@@ -79,7 +81,12 @@ def _on(enabled: bool) -> str:
 
 def _uses(page: Page, row: PluginRow, state: State, detail: Details) -> None:
     sign: SignName = "works" if state.sign in ("works", "update") else "none"
-    rows = [(word, entry) for member, word in _PARTS for entry in items_of(detail.get(member))]
+    rows = [
+        (word, entry)
+        for member, word in _PARTS
+        for name in _MEMBERS.get(member, (member,))
+        for entry in items_of(detail.get(name))
+    ]
     if row.brings is None and not rows:
         if row.state in ("available", "enabled", "disabled", "update"):
             page.section("Codex uses")
@@ -96,7 +103,7 @@ def _uses(page: Page, row: PluginRow, state: State, detail: Details) -> None:
 
 def _label(word: str, entry: Mapping[str, Any]) -> str:
     if word == "hook":
-        event, command = text_of(entry, "event", "name"), text_of(entry, "command")
+        event, command = text_of(entry, "event", "eventName"), text_of(entry, "command")
         return f"{event}  {command}".strip()
     return text_of(entry, "name", "id")
 

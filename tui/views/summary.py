@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from core.protocol.facts import Problem
 from core.protocol.rows import AccountRow
 from tui.signs import Glyphs, SignName
 from tui.store import Fault, ViewStore
@@ -65,7 +66,7 @@ def counts(store: ViewStore, place: Place) -> list[tuple[SignName, int, str]]:
     return [(sign, found[sign], word) for sign, word in kinds if found.get(sign)]
 
 
-def job(store: ViewStore, glyphs: Glyphs) -> list[Part]:
+def job(store: ViewStore, place: Place, glyphs: Glyphs) -> list[Part]:
     """What runs in the background or is wrong with the panel itself; [] when nothing is."""
     if store.lost:
         return [glyphs.part("failed"), (f"the core cannot be heard: {store.lost}", "")]
@@ -81,10 +82,19 @@ def job(store: ViewStore, glyphs: Glyphs) -> list[Part]:
     if store.consent:
         waits = "program waits" if store.consent == 1 else "programs wait"
         return [glyphs.part("needs"), (f"{store.consent} {waits} for your yes", "")]
+    if broken := broken_file(store):
+        said = f"{place.short(broken.evidence)} {broken.message}"
+        return [glyphs.part("failed"), (said, "")]
     if fault := _recent_fault(store):
         said = f"{fault.about} {fault.what} {age(fault.at, store.now())}"
         return [glyphs.part("failed"), (said, "")]
     return []
+
+
+def broken_file(store: ViewStore) -> Problem | None:
+    """What is wrong with a file of settings that cannot be read at all."""
+    broken = (row for row in store.config.rows.values() if row.state == "broken")
+    return next((row.problems[0] for row in broken if row.problems), None)
 
 
 def _forced(store: ViewStore) -> Refresh | None:

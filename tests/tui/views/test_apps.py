@@ -117,7 +117,7 @@ def test_without_an_account_that_has_apps_the_empty_list_says_so():
     account = AccountRow(id="a", kind="apiKey")
     view_of(store_of(account=[account])).empty(page)
     assert page.text_lines[0].rstrip() == "Apps need a ChatGPT sign-in"
-    assert "with an API key" in " ".join(page.text_lines)
+    assert "with an API key; with it Codex" in " ".join(line.strip() for line in page.text_lines)
 
 
 def test_every_state_of_the_world_can_be_drawn_in_any_width():
