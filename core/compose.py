@@ -39,6 +39,7 @@ from core.service.details import DetailService
 from core.service.dispatch import Dispatcher
 from core.service.mcp import McpService
 from core.service.panel import Layers, PanelService
+from core.service.plugin_details import PluginDetails
 from core.service.plugins import PluginService
 from core.service.problems import ProblemBoard
 from core.service.rows import RowsService
@@ -187,7 +188,7 @@ class _Building:
             ThreadsService(self.threads),
             panel,
             SwitchService(self.config_service, self.board),
-            DetailService(lambda i: self.catalog.plugin_detail(i), apps, self.panel),
+            DetailService(PluginDetails(self.catalog).detail, apps, self.panel),
             self.problems,
             RowsService(self._owners(), self._hub),
         )

@@ -1,0 +1,120 @@
+"""What a plugin brings, part by part, for its details page and the trust page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, cast
+
+import msgspec
+
+from core.errors import InvalidRequest
+from core.mcp.masking import masked_arguments, masked_url
+from core.plugins.apps_file import plugin_apps
+from core.plugins.brings import ignored
+from core.plugins.catalog import PluginCatalog
+from core.plugins.commands import plugin_commands
+from core.plugins.entry_manifest import entry_manifest
+from core.plugins.hooks import EVENTS, plugin_hooks
+from core.plugins.manifest import Manifest, read_manifest
+from core.plugins.mcp_file import plugin_servers
+from core.plugins.offers import Offer
+from core.plugins.skills import Found, Skill, plugin_skills
+from core.plugins.workers import in_thread
+from core.protocol.rows import PluginRow
+
+DEADLINE = 10.0
+
+
+class PluginDetails:
+    """Reads the directory of a row's plugin: the installed copy, else the source. Writes nothing.
+
+    The parts of a plugin that lies elsewhere (git, npm) are not known before it is installed.
+    """
+
+    def __init__(self, catalog: PluginCatalog) -> None:
+        self._catalog = catalog
+
+    async def detail(self, row_id: str) -> dict[str, Any]:
+        """`plugin`, `skills`, `hooks`, `servers`, `apps`, `commands`, `ignored`, `faults`.
+
+        Raises:
+            InvalidRequest: There is no such row.
+        """
+        found = self._catalog.offer_of(row_id)
+        if found is None:
+            raise InvalidRequest(f"no plugin {row_id!r} here")
+        try:
+            return await in_thread(partial(_read, *found), deadline=DEADLINE)
+        except TimeoutError:
+            raise InvalidRequest(
+                f"{found[0].root} did not answer within {DEADLINE:.0f} s"
+            ) from None
+
+
+def _read(row: PluginRow, offer: Offer | None) -> dict[str, Any]:
+    detail: dict[str, Any] = {"plugin": msgspec.to_builtins(row)}
+    manifest = read_manifest(row.root) if row.root else None
+    if manifest is None and offer is not None and row.root:
+        manifest = entry_manifest(offer.entry, row.root)
+    if not isinstance(manifest, Manifest):
+        return detail
+    commands = plugin_commands(manifest)
+    unused = [command for command in commands if command.reason]
+    servers = plugin_servers(manifest)
+    skills = Found(skills=[], faults=[], seen=set())
+    plugin_skills(manifest, skills, installed=row.installed)
+    faults = [f"{fault.path}: {fault.message}" for fault in skills.faults]
+    faults += [f"{servers.path}: {servers.fault}"] if servers.fault else []
+    faults += [f"{servers.path}: {gone.name}: {gone.reason}" for gone in servers.dropped]
+    detail |= {
+        "manifest": manifest.path,
+        "skills": [_skill(skill) for skill in skills.skills],
+        "hooks": list(_hooks(manifest)),
+        "servers": [_server(name, entry) for name, entry in servers.entries.items()],
+        "apps": [{"name": app.id} for app in plugin_apps(manifest)],
+        "commands": [
+            {"name": command.slug, "reason": command.reason, "path": command.path}
+            for command in commands
+        ],
+        "ignored": list(ignored(manifest, len(unused))),
+        "faults": faults,
+    }
+    return detail
+
+
+def _skill(skill: Skill) -> dict[str, Any]:
+    short = skill.short_description or skill.description
+    return {"name": skill.name, "target": short, "path": skill.path}
+
+
+def _hooks(manifest: Manifest) -> Iterator[dict[str, Any]]:
+    """Each handler with its event and exactly what it runs."""
+    for group in plugin_hooks(manifest).sets:
+        for event, wire, _ in EVENTS:
+            for matcher in group.events.get(event, ()):
+                for handler in cast("list[dict[str, Any]]", matcher.get("hooks", ())):
+                    command = handler.get("command") or handler.get("prompt") or ""
+                    yield {
+                        "event": wire,
+                        "matcher": matcher.get("matcher"),
+                        "type": handler.get("type"),
+                        "command": str(command),
+                        "path": group.path,
+                    }
+
+
+def _server(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    if "command" in entry:
+        arguments = masked_arguments(str(word) for word in entry.get("args") or ())
+        target = " ".join([str(entry["command"]), *arguments])
+    else:
+        target = masked_url(str(entry.get("url", "")))
+    shown: dict[str, Any] = {"name": name, "target": target}
+    if environment := entry.get("env"):
+        shown["environment"] = sorted(map(str, cast("dict[str, Any]", environment)))
+    if entry.get("enabled") is False:
+        shown["status"] = "off"
+    if cwd := entry.get("cwd"):
+        shown["cwd"] = str(cwd)
+    return shown
