@@ -21,6 +21,13 @@ from core.protocol.jackfield import IdParams, PanelStartParams
 pytestmark = pytest.mark.anyio
 
 
+def write_home(codex_home: Path, root: Path) -> None:
+    write_market(root)
+    codex_home.mkdir(parents=True, exist_ok=True)
+    table = f'[marketplaces.m]\nsource_type = "local"\nsource = {json.dumps(str(root))}\n'
+    (codex_home / "config.toml").write_text(table)
+
+
 def write_market(root: Path) -> None:
     plugin = root / "plugins" / "guard"
     (plugin / ".codex-plugin").mkdir(parents=True)
@@ -49,11 +56,7 @@ def write_market(root: Path) -> None:
 
 @asynccontextmanager
 async def details(deps: Deps, root: Path) -> AsyncGenerator[Any]:
-    write_market(root)
-    codex_home = Path(deps.environ["CODEX_HOME"])
-    codex_home.mkdir(parents=True, exist_ok=True)
-    table = f'[marketplaces.m]\nsource_type = "local"\nsource = {json.dumps(str(root))}\n'
-    (codex_home / "config.toml").write_text(table)
+    write_home(Path(deps.environ["CODEX_HOME"]), root)
     async with open_core(deps) as core:
         client = core.client()
 
