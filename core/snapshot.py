@@ -95,7 +95,11 @@ class SnapshotOwner(Generic[RowT]):
 
     def _replace(self, fresh: dict[str, RowT], phase: Phase, at: float) -> None:
         old = self.current.rows
-        upserted = tuple(row for key, row in fresh.items() if old.get(key) != row)
+        upserted = tuple(
+            row
+            for key, row in fresh.items()
+            if (before := old.get(key)) is not row and before != row
+        )
         removed = tuple(key for key in old if key not in fresh)
         kept = [key for key in old if key in fresh]
         appended = kept + [key for key in fresh if key not in old]

@@ -12,7 +12,7 @@ from typing import Any, cast
 from core.plugins import json_fast
 from core.plugins.json_fast import member
 from core.plugins.json_shape import ANY, read_exactly
-from core.plugins.json_text import JsonFault
+from core.plugins.json_tokens import JsonFault
 from core.plugins.layout import is_file, os_reason, read_file
 from core.plugins.manifest import (
     Manifest,

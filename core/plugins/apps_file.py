@@ -9,7 +9,7 @@ import msgspec
 from core.plugins import json_fast
 from core.plugins.json_fast import member
 from core.plugins.json_shape import ANY, read_exactly
-from core.plugins.json_text import JsonFault
+from core.plugins.json_tokens import JsonFault
 from core.plugins.layout import read_file
 from core.plugins.manifest import Manifest, below
 from core.plugins.text import trim

@@ -7,7 +7,7 @@ resolved by itself. Rules as observed in Codex 0.171.0.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -214,21 +214,3 @@ def git_root(directory: str) -> str | None:
 def path_key(path: str) -> list[str]:
     """Sorts paths by their parts, as Codex does."""
     return path.split("/")
-
-
-def in_order(places: Iterable[Iterable[Place]]) -> tuple[Place, ...]:
-    """Places of several directories in the order of the answer, each file once.
-
-    Args:
-        places: Per working directory, what was resolved.
-    """
-    ordered: dict[str, Place] = {}
-    groups = [list(group) for group in places]
-    for group in groups:
-        for place in group:
-            if place.candidate.kind == "home":
-                ordered.setdefault(place.path, place)
-    for group in groups:
-        for place in sorted(group, key=lambda place: path_key(place.path)):
-            ordered.setdefault(place.path, place)
-    return tuple(ordered.values())

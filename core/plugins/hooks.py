@@ -22,14 +22,8 @@ from core.plugins.json_shape import (
     read_exactly,
     unknown_variant,
 )
-from core.plugins.json_text import (
-    U64_MAX,
-    JsonFault,
-    Repeated,
-    Scanner,
-    Unplaced,
-    describe,
-)
+from core.plugins.json_text import Repeated, Scanner, describe
+from core.plugins.json_tokens import U64_MAX, JsonFault, Unplaced
 from core.plugins.layout import os_reason, read_file
 from core.plugins.manifest import Manifest, below
 

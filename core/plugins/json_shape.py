@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from core.plugins.json_text import EOF_VALUE, EXPECTED_VALUE, JsonFault, Scanner, Unplaced
+from core.plugins.json_text import Scanner
+from core.plugins.json_tokens import EOF_VALUE, EXPECTED_VALUE, JsonFault, Unplaced
 
 
 class Shape(Protocol):

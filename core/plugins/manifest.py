@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from core.plugins import json_fast
 from core.plugins.json_fast import member
 from core.plugins.json_shape import ANY, TEXT, Items, Maybe, Record, read_exactly
-from core.plugins.json_text import JsonFault
+from core.plugins.json_tokens import JsonFault
 from core.plugins.layout import (
     AGENT_PLUGINS_FILE,
     BOM,

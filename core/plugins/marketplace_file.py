@@ -15,7 +15,7 @@ import msgspec
 from core.plugins import json_fast
 from core.plugins.json_fast import member
 from core.plugins.json_shape import ANY, TEXT, Items, Maybe, Record, Word, read_exactly
-from core.plugins.json_text import JsonFault
+from core.plugins.json_tokens import JsonFault
 from core.plugins.layout import BOM, os_reason, read_file
 from core.plugins.names import RESERVED, marketplace_name_fault, plugin_name_fault
 from core.plugins.sources.parse import Refused, Source, parse_source, source_text

@@ -15,7 +15,8 @@ from core.config.server_entry import SERVER, EntryError, parse_server
 from core.plugins import json_fast
 from core.plugins.agent_plugins import MCP_SCHEMA
 from core.plugins.json_shape import ANY, read_exactly
-from core.plugins.json_text import JsonFault, Repeated
+from core.plugins.json_text import Repeated
+from core.plugins.json_tokens import JsonFault
 from core.plugins.layout import os_reason, read_file
 from core.plugins.manifest import Manifest, below
 

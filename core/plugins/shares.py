@@ -8,7 +8,8 @@ from typing import Any
 from core.config.paths import Home
 from core.errors import InternalError
 from core.plugins.json_shape import Record, Shape, around, read_exactly
-from core.plugins.json_text import EOF_VALUE, JsonFault, Scanner
+from core.plugins.json_text import Scanner
+from core.plugins.json_tokens import EOF_VALUE, JsonFault
 from core.plugins.layout import os_reason, read_file
 from core.protocol.facts import Evidence
 from core.protocol.plugins import ShareContext
