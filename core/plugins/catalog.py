@@ -21,11 +21,11 @@ from core.config.paths import Home
 from core.config.store import ConfigStore
 from core.plugins import market_rows
 from core.plugins.counting import PartCounter
-from core.plugins.discovery import Candidate, candidates, path_key, resolve
+from core.plugins.discovery import Candidate, candidates
 from core.plugins.layout import MARKETPLACE_FILES
-from core.plugins.marketplace_file import Entry, Marketplace, load
-from core.plugins.offers import Offer, OfferReader, entry_description, listed_offers
-from core.plugins.rows import Surroundings, left_over_rows, plugin_rows, with_unique_ids
+from core.plugins.offers import Offer, OfferReader
+from core.plugins.reading import GroupReader, Known, in_list_order, key_of
+from core.plugins.rows import Surroundings
 from core.plugins.rows_cache import Group, RowsCache
 from core.plugins.state import PluginStates
 from core.plugins.workers import Turns, back, in_thread, start
@@ -41,24 +41,8 @@ from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row
 from core.snapshot import SnapshotOwner, Ticket
 
 DEADLINE = 10.0
-DRAFT_FROM = 200
+Key = tuple[str, str, str]
 _DOMAINS: tuple[Domain, Domain] = ("marketplaces", "plugins")
-
-
-@dataclass(frozen=True)
-class Known:
-    """What was read of one candidate.
-
-    Attributes:
-        order: Sorts the groups as Codex lists them.
-        offers: By plugin id; what details are made from.
-    """
-
-    candidate: Candidate
-    market: MarketplaceRow
-    rows: tuple[PluginRow, ...] = ()
-    offers: dict[str, Offer] = field(default_factory=dict[str, Offer])
-    order: tuple[object, ...] = ()
 
 
 @dataclass
@@ -67,10 +51,10 @@ class _Refresh:
 
     id: str
     tickets: tuple[Ticket, Ticket]
-    around: Surroundings
     turns: Turns
+    reader: GroupReader
     began: float
-    groups: dict[tuple[str, str], Known] = field(default_factory=dict[tuple[str, str], Known])
+    groups: dict[Key, Known] = field(default_factory=dict[Key, Known])
     silent: list[Candidate] = field(default_factory=list[Candidate])
 
 
@@ -103,8 +87,8 @@ class PluginCatalog:
         self._emit = emit
         self._account = account
         self._deadline = deadline
-        self._groups: dict[tuple[str, str], Known] = {}
-        self._reader = OfferReader()
+        self._groups: dict[Key, Known] = {}
+        self._offers = OfferReader()
         self._cache = RowsCache(deps.cache_dir, home.codex_home, deps.cwd)
         self._counter = PartCounter(self.plugins)
         self._busy = anyio.Lock()
@@ -132,15 +116,10 @@ class PluginCatalog:
 
     async def _refresh(self, refresh_id: str, forced: bool) -> None:
         if forced:
-            self._reader = OfferReader()
+            self._offers = OfferReader()
         loaded, wanted, states = await in_thread(self._look_around, deadline=self._deadline)
-        run = _Refresh(
-            id=refresh_id,
-            tickets=(self.marketplaces.begin(), self.plugins.begin()),
-            around=Surroundings(states, _off(loaded)),
-            turns=Turns(resting=True),
-            began=self._deps.clock.monotonic(),
-        )
+        self._counter.stop()
+        run = self._begin(refresh_id, Surroundings(states, _off(loaded)))
         for domain in _DOMAINS:
             sources = tuple(candidate.label for candidate in wanted)
             self._emit(
@@ -162,9 +141,26 @@ class PluginCatalog:
         wanted = candidates(self._home, loaded, cwd, account=self._account())
         return loaded, wanted, PluginStates(self._home, [loaded])
 
+    def _begin(self, refresh_id: str, around: Surroundings) -> _Refresh:
+        turns = Turns(resting=True)
+        now = self._deps.clock.now
+        return _Refresh(
+            id=refresh_id,
+            tickets=(self.marketplaces.begin(), self.plugins.begin()),
+            turns=turns,
+            reader=GroupReader(str(self._home.home), around, turns, self._offers, now),
+            began=self._deps.clock.monotonic(),
+        )
+
     async def _read_one(self, run: _Refresh, candidate: Candidate) -> None:
         token = anyio.lowlevel.current_token()
-        work = partial(self._work, run, candidate, token)
+
+        def drafted(known: Known) -> None:
+            back(partial(self._arrived, run, known), token)
+
+        # Drafts are for an empty screen; better rows are there already after that.
+        on_draft = drafted if key_of(candidate) not in self._groups else None
+        work = partial(run.reader.read, candidate, on_draft)
         try:
             known = await in_thread(work, deadline=self._deadline)
         except TimeoutError:
@@ -172,47 +168,8 @@ class PluginCatalog:
             self._failed(run, candidate)
             return
         if known is not None:
-            run.groups[_key(candidate)] = known
+            run.groups[known.key] = known
             self._arrived(run, known)
-
-    def _work(
-        self, run: _Refresh, candidate: Candidate, token: anyio.lowlevel.EventLoopToken
-    ) -> Known | None:
-        """Read one candidate; runs in its own thread."""
-        at = self._deps.clock.now()
-        place = resolve(candidate)
-        if place is None:
-            row = market_rows.missing_row(candidate, at)
-            return Known(candidate, row, order=(2, [row.id])) if row is not None else None
-        with run.turns.turn() as tick:
-            market = load(
-                place.path,
-                place.root,
-                home=str(self._home.home),
-                format=place.format,
-                managed=place.managed,
-                tick=tick,
-            )
-            row = market_rows.read_row(place, market, at, off=bool(run.around.off))
-            order = (0 if candidate.kind == "home" else 1, path_key(place.path))
-            drafted = _draft(market, run.around) if self._wants_draft(candidate, market) else []
-        if drafted:
-            draft = Known(candidate, row, tuple(drafted), order=order)
-            back(partial(self._arrived, run, draft), token)
-        with run.turns.turn() as tick:
-            offers = self._offers(market, run.around, tick)
-            rows = with_unique_ids(plugin_rows(market, offers, run.around))
-            by_id = {f"{offer.entry.name}@{market.name}": offer for offer in offers}
-        return Known(candidate, row, tuple(rows), by_id, order)
-
-    def _wants_draft(self, candidate: Candidate, market: Marketplace) -> bool:
-        """Rows without the plugins' own data come first when there are none and many to read."""
-        return len(market.entries) >= DRAFT_FROM and _key(candidate) not in self._groups
-
-    def _offers(
-        self, market: Marketplace, around: Surroundings, tick: Callable[[], None]
-    ) -> list[Offer]:
-        return listed_offers(market, around.states, self._reader, every=True, tick=tick)
 
     async def _from_cache(self, run: _Refresh) -> None:
         """Publish the rows of the last time, until better ones come."""
@@ -242,7 +199,6 @@ class PluginCatalog:
         self.plugins.publish(run.tickets[1], rows, phase="cached")
 
     def _arrived(self, run: _Refresh, known: Known) -> None:
-        draft = not known.offers and bool(known.rows)
         rows = self._counter.carry_over(known.rows)
         self.marketplaces.publish(run.tickets[0], [known.market], phase="intermediate")
         if self._alone(run, known):
@@ -252,7 +208,7 @@ class PluginCatalog:
                 id=_id(run, "plugins"),
                 domain="plugins",
                 source=known.candidate.label,
-                done=0 if draft else len(rows),
+                done=0 if known.draft else len(rows),
                 total=known.market.total,
             )
         )
@@ -260,12 +216,12 @@ class PluginCatalog:
     def _alone(self, run: _Refresh, known: Known) -> bool:
         """No other marketplace carries the name; otherwise ids are settled at the end."""
         return all(
-            other.market.name != known.market.name or other.candidate == known.candidate
+            other.market.name != known.market.name or other.key == known.key
             for other in run.groups.values()
         )
 
     def _failed(self, run: _Refresh, candidate: Candidate) -> None:
-        before = self._groups.get(_key(candidate))
+        before = self._groups.get(key_of(candidate))
         at = self._deps.clock.now()
         row = market_rows.silent_row(
             candidate, self._deadline, at, before.market if before is not None else None
@@ -273,7 +229,7 @@ class PluginCatalog:
         rows = before.rows if before is not None else ()
         offers = before.offers if before is not None else {}
         order = before.order if before is not None else (2, [row.id])
-        run.groups[_key(candidate)] = Known(candidate, row, rows, offers, order)
+        run.groups[key_of(candidate)] = Known(candidate, row, rows, offers, order)
         for domain in _DOMAINS:
             self._emit(
                 RefreshFailed(
@@ -286,19 +242,17 @@ class PluginCatalog:
             )
 
     async def _finish(self, run: _Refresh, wanted: tuple[Candidate, ...]) -> None:
-        self._groups = {
-            _key(candidate): run.groups[_key(candidate)]
-            for candidate in wanted
-            if _key(candidate) in run.groups
-        }
-        ordered = _distinct(sorted(self._groups.values(), key=lambda known: known.order))
-        markets = [known.market for known in ordered]
-        work = partial(_all_rows, ordered, run)
+        keys = map(key_of, wanted)
+        self._groups = {key: run.groups[key] for key in keys if key in run.groups}
+        ordered = in_list_order(self._groups.values())
+        before = self.plugins.current.rows
+        work = partial(run.reader.whole_list, ordered, before, self._counter.carry_over)
         rows = await in_thread(work, deadline=self._deadline)
         at = self._deps.clock.now()
+        markets = [known.market for known in ordered]
         self._watched = self._files(wanted, markets)
         self.marketplaces.publish(run.tickets[0], markets, at=at)
-        self.plugins.publish(run.tickets[1], self._counter.carry_over(rows), at=at)
+        self.plugins.publish(run.tickets[1], rows, at=at)
 
     def _rows(self) -> tuple[Mapping[str, Row], Mapping[str, Row]]:
         return self.marketplaces.current.rows, self.plugins.current.rows
@@ -381,39 +335,3 @@ def _off(loaded: Loaded) -> str:
 
 def _id(run: _Refresh, domain: Domain) -> str:
     return run.id if domain == "plugins" else f"{run.id}/marketplaces"
-
-
-def _key(candidate: Candidate) -> tuple[str, str]:
-    return candidate.kind, candidate.root
-
-
-def _draft(market: Marketplace, around: Surroundings) -> list[PluginRow]:
-    offers = [_bare(entry) for entry in market.entries]
-    draft = Surroundings(around.states, around.off, draft=True)
-    return with_unique_ids(plugin_rows(market, offers, draft))
-
-
-def _bare(entry: Entry) -> Offer:
-    return Offer(entry, description=entry_description(entry))
-
-
-def _distinct(groups: list[Known]) -> list[Known]:
-    """Each file once: the workspace may be a configured marketplace too."""
-    distinct: dict[str, Known] = {}
-    for known in groups:
-        held = distinct.get(known.market.id)
-        if held is None or (held.candidate.kind == "workspace" and known.candidate.key):
-            distinct[known.market.id] = known
-    return list(distinct.values())
-
-
-def _all_rows(groups: list[Known], run: _Refresh) -> list[PluginRow]:
-    with run.turns.turn() as tick:
-        rows = [row for known in groups for row in known.rows]
-        tick()
-        if len({known.market.name for known in groups}) < len(groups):
-            rows = with_unique_ids(rows)
-        offered = {row.plugin_id for row in rows}
-        markets = {known.market.name: known.market.id for known in reversed(groups)}
-        tick()
-        return rows + left_over_rows(run.around.states, offered, markets)

@@ -51,6 +51,10 @@ class PartCounter:
             carried.append(row if brings is None else with_brings(row, brings))
         return carried
 
+    def stop(self) -> None:
+        """End a running count; newer rows come."""
+        self._generation += 1
+
     def count_all(
         self,
         offers: Mapping[str, Offer],

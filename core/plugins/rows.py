@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import msgspec
@@ -87,7 +87,7 @@ def _lines(market: Marketplace) -> dict[int, int]:
     return {index: line_of(text, offset) for index, offset in found.items()}
 
 
-class _Copy(msgspec.Struct, frozen=True):
+class Copy(msgspec.Struct, frozen=True):
     """An installed copy: where it is, its version, why Codex can use nothing of it."""
 
     root: str
@@ -95,13 +95,14 @@ class _Copy(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
-def _copy(root: str) -> _Copy:
+def copy_at(root: str) -> Copy:
+    """The installed copy in a directory."""
     manifest = read_manifest(root)
     name = os.path.basename(root)
     version = None if name == "local" else name
     if isinstance(manifest, Manifest):
-        return _Copy(root, manifest.version or version)
-    return _Copy(root, version, manifest.message if manifest is not None else "no plugin.json")
+        return Copy(root, manifest.version or version)
+    return Copy(root, version, manifest.message if manifest is not None else "no plugin.json")
 
 
 def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: str) -> PluginRow:
@@ -110,7 +111,7 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
     states = around.states
     switch = states.switches.get(plugin_id)
     root = states.root(plugin_id) if switch is not None else None
-    copy = _copy(root) if root is not None else None
+    copy = copy_at(root) if root is not None else None
     enabled = switch is not None and switch.enabled
     problem: Problem | None = None
     if blocked:
@@ -157,7 +158,7 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
     )
 
 
-def _installed_state(offer: Offer, copy: _Copy, enabled: bool) -> tuple[PluginState, str]:
+def _installed_state(offer: Offer, copy: Copy, enabled: bool) -> tuple[PluginState, str]:
     if copy.fault:
         return "broken", short(f"installed copy: {copy.fault}")
     if not enabled:
@@ -268,56 +269,3 @@ def _renamed(row: PluginRow, key: str) -> PluginRow:
         for problem in row.problems
     )
     return msgspec.structs.replace(row, id=key, problems=problems)
-
-
-def left_over_rows(
-    states: PluginStates, offered: Iterable[str], markets: Mapping[str, str]
-) -> list[PluginRow]:
-    """What is configured or cached and offered nowhere, by id.
-
-    Args:
-        offered: Ids that some marketplace file names.
-        markets: Row ids of marketplaces by name.
-    """
-    named = set(offered)
-    copies = {plugin_id: root for plugin_id, root in states.cached_ids() if plugin_id not in named}
-    ids = {plugin_id for plugin_id in states.switches if plugin_id not in named} | copies.keys()
-    return [_left_over(states, plugin_id, copies, markets) for plugin_id in sorted(ids)]
-
-
-def _left_over(
-    states: PluginStates, plugin_id: str, copies: Mapping[str, str], markets: Mapping[str, str]
-) -> PluginRow:
-    name, _, marketplace = plugin_id.partition("@")
-    switch = states.switches.get(plugin_id)
-    root = copies.get(plugin_id, "")
-    manifest = read_manifest(root) if root else None
-    usable = manifest if isinstance(manifest, Manifest) else None
-    interface = usable.interface if usable is not None else None
-    copy = _copy(root) if root else None
-    has = " and ".join(
-        word for word, there in (("configured", switch is not None), ("cached", root)) if there
-    )
-    if not marketplace:
-        reason = "its key is no PLUGIN@MARKETPLACE"
-    elif marketplace in markets:
-        reason = f"{has}, no longer offered"
-    else:
-        reason = f"{has}, its marketplace is gone"
-    return PluginRow(
-        id=plugin_id,
-        plugin_id=plugin_id,
-        name=name,
-        marketplace=markets.get(marketplace, ""),
-        display_name=(interface.display_name or "") if interface is not None else "",
-        description=(usable.description or "") if usable is not None else "",
-        state="leftOver",
-        reason=reason,
-        configured=switch is not None,
-        installed=switch is not None and bool(root),
-        enabled=switch is not None and switch.enabled,
-        enabled_at=switch.place if switch is not None else Evidence(),
-        version=copy.version if copy is not None else None,
-        root=root,
-        evidence=switch.place if switch is not None else Evidence(file=root or None),
-    )
