@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 
 from core.apps.layer import AppLayer, build_app_layer
 from core.auth.account import Account
+from core.auth.layer import SignInLayer
 from core.auth.probe import MetadataProbe
 from core.channels import EventHub
 from core.client.in_process import InProcessClient
@@ -136,11 +137,13 @@ class _Building:
         self.effective = EffectivePlugins(home, config)
         self.lists = PluginLists(home, config, self.account.kind)
         self.catalog = PluginCatalog(home, config, deps, hub.emit, self.account.kind)
+        self.sign_in = SignInLayer(deps, home, config.load)
         plumbing = Plumbing(
             processes=processes,
             http=deps.http,
             helper=HeadersHelper(processes, deps.environ, deps.clock),
             version=VERSION,
+            bearer=self.sign_in.bearer,
         )
         self.app_layer: AppLayer = build_app_layer(
             deps=deps,
@@ -160,7 +163,9 @@ class _Building:
             environ=deps.environ,
         )
         self.threads = ThreadManager(deps, source, plumbing, hub.emit, version=VERSION)
-        self.judge = AuthJudge(probe=MetadataProbe(deps.http, deps.clock))
+        self.judge = AuthJudge(
+            probe=MetadataProbe(deps.http, deps.clock), bearer=self.sign_in.bearer
+        )
         self.board = ServerBoard(hub.emit, deps.clock)
         self.board.beside = self.app_layer.installed.snapshot_tools
         self.app_layer.installed.listen(self.board.sync)

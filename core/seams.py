@@ -165,18 +165,47 @@ class InstalledTools(Protocol):
     def snapshot_tools(self) -> tuple[ToolRow, ...]: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class SignInTarget:
+    """A streamable HTTP server, as signing in to it needs to know it.
+
+    Attributes:
+        headers: Configured ones; they go to the server's own origin only.
+        client_id, client_secret: Of a client that was registered beforehand.
+        callback_url, callback_port: Of its entry, None where the entry does not say.
+        scopes: Configured ones, None when the entry has none.
+        resource: A second resource indicator (RFC 8707), or None.
+        strict_redirects: Nothing is followed while headers go along.
+    """
+
+    server: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    callback_url: str | None = None
+    callback_port: int | None = None
+    scopes: tuple[str, ...] | None = None
+    resource: str | None = None
+    strict_redirects: bool = False
+
+
 class BearerSource(Protocol):
     """The sign-in layer's answer to: what authorises requests to this server?"""
 
-    async def bearer(self, server: str, url: str) -> str | None:
-        """A usable access token, refreshed when due; None when nothing is stored."""
+    async def bearer(self, target: SignInTarget) -> str | None:
+        """A usable access token, refreshed when due; None when nothing is stored.
+
+        Raises:
+            CoreError: The token has expired and there is no new one; in the wire's words.
+        """
         ...
 
-    async def status(self, server: str, url: str) -> str:
+    async def status(self, target: SignInTarget) -> str:
         """`oAuth`, `notLoggedIn`, `none` (nothing stored) or `unknown` (store unreadable)."""
         ...
 
-    async def rejected(self, server: str, url: str, token: str) -> str | None:
+    async def rejected(self, target: SignInTarget, token: str) -> str | None:
         """The server answered 401 to `token`: one try to refresh; a new token or None."""
         ...
 

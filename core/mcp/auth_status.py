@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.errors import CoreError
 from core.mcp.rows import AuthState
 from core.mcp.spec import Endpoint, ServerSpec
-from core.seams import AuthProbe, BearerSource
+from core.seams import AuthProbe, BearerSource, SignInTarget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class AuthJudge:
             return AuthState(status="bearerToken")
         if not target.sign_in:
             return AuthState()
-        stored = await self._stored(spec)
+        stored = await self._stored(spec.sign_in_target(target))
         if stored == "unknown":
             return AuthState(status="unknown", reason="the credentials cannot be read")
         if stored == "oAuth":
@@ -48,11 +48,11 @@ class AuthJudge:
             return AuthState(status="unknown", reason="the headers helper may authorise")
         return await self._asked(target)
 
-    async def _stored(self, spec: ServerSpec) -> str:
+    async def _stored(self, target: SignInTarget) -> str:
         if self.bearer is None:
             return "none"
         try:
-            return await self.bearer.status(spec.name, spec.url)
+            return await self.bearer.status(target)
         except CoreError:
             return "unknown"
 

@@ -55,10 +55,10 @@ class Links:
                 raise StartFailed(spec.reason)
 
     async def credentials(self, spec: ServerSpec) -> str:
-        bearer = self._plumbing.bearer
-        if bearer is None or not _signs_in(spec.target):
+        bearer, target = self._plumbing.bearer, spec.target
+        if bearer is None or not isinstance(target, Endpoint) or not _signs_in(target):
             return "none"
-        return await bearer.status(spec.name, spec.url)
+        return await bearer.status(spec.sign_in_target(target))
 
     def capabilities(self, *, threaded: bool) -> dict[str, Any]:
         """What `initialize` declares."""
@@ -92,7 +92,7 @@ class Links:
         target = HttpTarget(
             url=endpoint.url,
             headers=await self._headers(spec, endpoint),
-            authorize=self._authorize(spec) if _signs_in(endpoint) else None,
+            authorize=self._authorize(spec, endpoint) if _signs_in(endpoint) else None,
             redirects="same-origin-anonymous" if endpoint.strict_redirects else "same-origin",
         )
         async with open_http_session(
@@ -110,16 +110,17 @@ class Links:
             headers = _over(headers, {"Authorization": f"Bearer {endpoint.bearer}"})
         return headers
 
-    def _authorize(self, spec: ServerSpec) -> Any:
+    def _authorize(self, spec: ServerSpec, endpoint: Endpoint) -> Any:
         bearer = self._plumbing.bearer
         if bearer is None:
             return None
+        target = spec.sign_in_target(endpoint)
 
         async def authorize(rejected: str | None) -> str | None:
             if rejected is None:
-                token = await bearer.bearer(spec.name, spec.url)
+                token = await bearer.bearer(target)
             else:
-                token = await bearer.rejected(spec.name, spec.url, rejected)
+                token = await bearer.rejected(target, rejected)
             if token:
                 spec.secrets.add(token)
             return token
@@ -138,9 +139,9 @@ class Links:
         )
 
 
-def _signs_in(target: Program | Endpoint | None) -> bool:
+def _signs_in(endpoint: Endpoint) -> bool:
     """Stored OAuth tokens apply: nothing else authorises."""
-    return isinstance(target, Endpoint) and target.sign_in and not target.authorized
+    return endpoint.sign_in and not endpoint.authorized
 
 
 def _over(under: Mapping[str, str], over: Mapping[str, str]) -> dict[str, str]:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from core.config.server_entry import OAuthEntry
 from core.mcp.masking import Secrets, masked_arguments, masked_url
 from core.protocol.facts import Evidence, Problem
+from core.seams import SignInTarget
 
 START_TIMEOUT = 30.0
 TOOL_TIMEOUT = 300.0
@@ -46,6 +48,8 @@ class Endpoint:
         env_names: Variables that are read for it, set or not.
         hosted: It is the apps server of the signed-in account.
         strict_redirects: A redirect to another origin is refused.
+        oauth, scopes, resource: What the entry says about signing in.
+        enterprise: Its sign-in is the enterprise's (`auth = "ema_auth"`).
     """
 
     url: str = field(repr=False)
@@ -58,6 +62,10 @@ class Endpoint:
     env_names: tuple[str, ...] = ()
     hosted: bool = False
     strict_redirects: bool = False
+    oauth: OAuthEntry | None = field(default=None, repr=False)
+    scopes: tuple[str, ...] | None = None
+    resource: str | None = None
+    enterprise: bool = False
 
     @property
     def authorized(self) -> bool:
@@ -131,6 +139,22 @@ class ServerSpec:
     def label(self) -> str:
         """The name as errors spell it: with its environment, when it has one."""
         return labelled(self.name, self.environment_id)
+
+    def sign_in_target(self, endpoint: Endpoint) -> SignInTarget:
+        """This server, as signing in to it knows it."""
+        oauth = endpoint.oauth or OAuthEntry()
+        return SignInTarget(
+            server=self.name,
+            url=endpoint.url,
+            headers=endpoint.headers,
+            client_id=oauth.client_id,
+            client_secret=oauth.client_secret,
+            callback_url=oauth.callback_url,
+            callback_port=oauth.callback_port,
+            scopes=endpoint.scopes,
+            resource=endpoint.resource,
+            strict_redirects=endpoint.strict_redirects,
+        )
 
     @property
     def usable(self) -> bool:

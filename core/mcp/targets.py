@@ -71,6 +71,10 @@ def endpoint_of(
         bearer_variable=bearer_variable,
         env_names=tuple(dict.fromkeys(variables)),
         strict_redirects=strict_redirects,
+        oauth=entry.oauth,
+        scopes=entry.scopes,
+        resource=entry.oauth_resource,
+        enterprise=entry.auth == "ema_auth",
     )
 
 

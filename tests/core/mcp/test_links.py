@@ -12,6 +12,7 @@ from core.mcp.headers_helper import HeadersHelper
 from core.mcp.links import Links, Plumbing
 from core.mcp.spec import Endpoint, ServerSpec
 from core.process import Processes
+from core.seams import SignInTarget
 from core.threads.policy import CODEX, PANEL
 from tests.conftest import NoHttp
 
@@ -25,15 +26,15 @@ class Store:
         self._status = status
         self.asked: list[tuple[str, ...]] = []
 
-    async def bearer(self, server: str, url: str) -> str | None:
-        self.asked.append(("bearer", server, url))
+    async def bearer(self, target: SignInTarget) -> str | None:
+        self.asked.append(("bearer", target.server, target.url))
         return "fresh-token"
 
-    async def rejected(self, server: str, url: str, token: str) -> str | None:
-        self.asked.append(("rejected", server, token))
+    async def rejected(self, target: SignInTarget, token: str) -> str | None:
+        self.asked.append(("rejected", target.server, token))
         return "renewed-token"
 
-    async def status(self, server: str, url: str) -> str:
+    async def status(self, target: SignInTarget) -> str:
         if self._status == "broken":
             raise CoreError("the keyring does not answer")
         return self._status
@@ -95,7 +96,7 @@ async def test_a_failing_helper_fails_the_start() -> None:
 async def test_stored_tokens_are_used_where_nothing_else_authorises() -> None:
     store = Store()
     plain = spec()
-    authorize = links(store)._authorize(plain)
+    authorize = links(store)._authorize(plain, plain.target)
     assert await authorize(None) == "fresh-token"
     assert await authorize("fresh-token") == "renewed-token"
     assert store.asked == [("bearer", "s", "https://h/mcp"), ("rejected", "s", "fresh-token")]

@@ -1,0 +1,264 @@
+"""Stored tokens for requests to MCP servers: refreshed in time, in a way that logs nobody out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import anyio
+
+from core.auth.credentials import Credentials, Place
+from core.auth.discovery import Discovered, DiscoveryFailed, discover
+from core.auth.grants import Grant, store_key
+from core.auth.outgoing import Outgoing
+from core.auth.token_endpoint import FINAL, Client, Tokens, TokensRefused, ask_tokens
+from core.errors import CoreError
+from core.ports import Clock
+from core.seams import SignInTarget
+
+DISCOVERY_LIMIT = 10.0
+TOKEN_LIMIT = 10.0
+"""Seconds for the request that uses up a refresh token; it is not given up in between."""
+PATIENCE = 20.0
+"""Seconds for which a status does not try again what has just failed."""
+_REQUIRED = "authorization required: OAuth authorization required"
+
+Opens = Callable[[SignInTarget], "AsyncGenerator[Outgoing]"]
+ClientOf = Callable[[SignInTarget, Grant], Awaitable[Client]]
+
+
+class SignInNeeded(CoreError):
+    """What is stored is of no use any more; only a new sign-in helps."""
+
+
+class RefreshFailed(CoreError):
+    """There is no new token now; there may be one later."""
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """How the last attempt to refresh a grant ended. `at`: monotonic seconds."""
+
+    grant: str
+    error: CoreError
+    at: float
+
+
+class StoredBearer:
+    """The `BearerSource` of a core.
+
+    Args:
+        opens: Makes what sends requests on behalf of a server; a generator of one.
+        client_of: Who we are at the authorization server that granted something.
+        resource_of: The resource indicator for a server (RFC 8707), or None where it wants none.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        clock: Clock,
+        *,
+        opens: Opens,
+        client_of: ClientOf,
+        resource_of: Callable[[SignInTarget], Awaitable[str | None]],
+    ) -> None:
+        self._credentials, self._clock = credentials, clock
+        self._opens = asynccontextmanager(opens)
+        self._client_of, self._resource_of = client_of, resource_of
+        self._turns: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
+        self._verdicts: dict[str, _Verdict] = {}
+        self._rejected: dict[str, str] = {}
+        self.refreshed_at: dict[str, float] = {}
+        """Seconds since the epoch of the last refresh here, by store key."""
+
+    async def bearer(self, target: SignInTarget) -> str | None:
+        """See `core.seams.BearerSource`. A store that cannot be read authorises nothing."""
+        try:
+            grant = await self._credentials.get(target.server, target.url)
+        except CoreError:
+            return None
+        if grant is None:
+            return None
+        if not grant.expired(self._clock.now()):
+            return grant.access_token
+        return (await self._renewed(target, grant)).access_token
+
+    async def rejected(self, target: SignInTarget, token: str) -> str | None:
+        """See `core.seams.BearerSource`."""
+        try:
+            grant = await self._credentials.get(target.server, target.url, fresh=True)
+        except CoreError:
+            return None
+        if grant is None:
+            return None
+        if grant.access_token != token and not grant.expired(self._clock.now()):
+            return grant.access_token
+        if grant.refresh_token is None:
+            self._rejected[grant.key] = _digest(grant)
+            return None
+        return (await self._renewed(target, grant)).access_token
+
+    async def status(self, target: SignInTarget) -> str:
+        """See `core.seams.BearerSource`. A token that is due is refreshed to find out."""
+        try:
+            grant = await self._credentials.get(target.server, target.url)
+        except CoreError:
+            return "unknown"
+        if grant is None:
+            return "none"
+        verdict = self._verdict(grant)
+        if self._rejected.get(grant.key) == _digest(grant):
+            return "notLoggedIn"
+        if verdict is None or self._clock.monotonic() - verdict.at > PATIENCE:
+            try:
+                await self.bearer(target)
+            except SignInNeeded:
+                return "notLoggedIn"
+            except CoreError:
+                return "oAuth"
+            return "oAuth"
+        return "notLoggedIn" if isinstance(verdict.error, SignInNeeded) else "oAuth"
+
+    def forget(self, server: str, url: str) -> None:
+        """Something else is stored now, by us or by others."""
+        key = store_key(server, url)
+        self._verdicts.pop(key, None)
+        self._rejected.pop(key, None)
+        self._credentials.forget()
+
+    def _verdict(self, grant: Grant) -> _Verdict | None:
+        verdict = self._verdicts.get(grant.key)
+        return verdict if verdict is not None and verdict.grant == _digest(grant) else None
+
+    async def _renewed(self, target: SignInTarget, seen: Grant) -> Grant:
+        """A usable grant: somebody else's newer one, or a refreshed one.
+
+        Raises:
+            SignInNeeded, RefreshFailed: There is none; in the wire's words.
+        """
+        async with self._turns[seen.key]:
+            if (known := self._verdict(seen)) and isinstance(known.error, SignInNeeded):
+                raise known.error
+            if seen.refresh_token is None:
+                raise self._judged(seen, SignInNeeded("Token expired"))
+            try:
+                async with self._credentials.locks.entry(seen.key):
+                    return await self._under_lock(target, seen)
+            except SignInNeeded as error:
+                raise self._judged(seen, error) from None
+            except CoreError as error:
+                failed = RefreshFailed(f"OAuth token refresh failed: {error.message}")
+                raise self._judged(seen, failed) from None
+
+    def _judged(self, grant: Grant, error: CoreError) -> CoreError:
+        self._verdicts[grant.key] = _Verdict(_digest(grant), error, self._clock.monotonic())
+        return error
+
+    async def _under_lock(self, target: SignInTarget, seen: Grant) -> Grant:
+        find = self._credentials.find
+        grant, place = await find(target.server, target.url, fresh=True)
+        if grant is None:
+            raise SignInNeeded("OAuth authorization required")
+        if grant.access_token != seen.access_token and not grant.expired(self._clock.now()):
+            return grant
+        if grant.refresh_token is None:
+            raise SignInNeeded("Token expired")
+        if grant.issuer is None:
+            raise SignInNeeded(
+                f"OAuth refresh credentials for server {target.server} are missing an "
+                f"authorization server issuer; {_REQUIRED}"
+            )
+        renewed: Grant | None = None
+        async with self._opens(target) as out:
+            found = await self._metadata(out, target, grant)
+            client = await self._client_of(target, grant)
+            renewed = await self._refresh(out, target, grant, place, found, client)
+        assert renewed is not None
+        return renewed
+
+    async def _metadata(self, out: Outgoing, target: SignInTarget, grant: Grant) -> Discovered:
+        import httpx
+
+        changed = SignInNeeded(
+            f"OAuth authorization server issuer changed for server {target.server}; {_REQUIRED}"
+        )
+        try:
+            with anyio.fail_after(DISCOVERY_LIMIT):
+                found = await discover(out, httpx.URL(target.url), assume=False)
+        except DiscoveryFailed as error:
+            raise changed if error.changed else error from None
+        except TimeoutError:
+            raise CoreError("no answer in time") from None
+        if found.server.issuer != grant.issuer:
+            raise changed
+        return found
+
+    async def _refresh(
+        self,
+        out: Outgoing,
+        target: SignInTarget,
+        grant: Grant,
+        place: Place,
+        found: Discovered,
+        client: Client,
+    ) -> Grant:
+        import httpx
+
+        members = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", grant.refresh_token or ""),
+        ]
+        if resource := await self._resource_of(target):
+            members.append(("resource", resource))
+        endpoint = httpx.URL(found.server.base).join(found.server.token_endpoint)
+        renewed: Grant | None = None
+        # Once it is sent the old token may be gone: the new one must not be lost with the caller.
+        with anyio.CancelScope(shield=True):
+            try:
+                with anyio.fail_after(TOKEN_LIMIT):
+                    tokens = await ask_tokens(out, endpoint, client, members)
+                renewed = _with(grant, tokens, self._clock.now())
+                await self._credentials.replace(renewed, place)
+            except TimeoutError:
+                raise CoreError("no answer in time") from None
+            except TokensRefused as error:
+                if error.error not in FINAL:
+                    raise
+                renewed = await self._lost(target, grant, place)
+        self._verdicts.pop(grant.key, None)
+        self._rejected.pop(grant.key, None)
+        self.refreshed_at[grant.key] = self._clock.now()
+        assert renewed is not None
+        return renewed
+
+    async def _lost(self, target: SignInTarget, grant: Grant, place: Place) -> Grant:
+        """The refresh token is worth nothing, unless a program without locks was faster."""
+        now, _ = await self._credentials.find(target.server, target.url, fresh=True)
+        if now is not None and now.access_token != grant.access_token:
+            if not now.expired(self._clock.now()):
+                return now
+        elif now is not None:
+            lost = replace(grant, refresh_token=None)
+            await self._credentials.replace(lost, place)
+            self._judged(lost, SignInNeeded("OAuth authorization required"))
+        raise SignInNeeded("OAuth authorization required")
+
+
+def _with(grant: Grant, tokens: Tokens, now: float) -> Grant:
+    """A server that sends no new refresh token or scope means the old ones (RFC 6749, 6)."""
+    return replace(
+        grant,
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token or grant.refresh_token,
+        expires_at=tokens.ends_at(now),
+        scopes=grant.scopes if tokens.scopes is None else tokens.scopes,
+    )
+
+
+def _digest(grant: Grant) -> str:
+    """Tells grants apart without keeping their tokens."""
+    text = f"{grant.access_token}\0{grant.refresh_token or ''}"
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
