@@ -7,7 +7,7 @@ nobody, and what it gave before is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -143,14 +143,20 @@ class PluginCatalog:
 
     def _begin(self, refresh_id: str, around: Surroundings) -> _Refresh:
         turns = Turns(resting=True)
-        now = self._deps.clock.now
+        now, home = self._deps.clock.now, str(self._home.home)
+        settle = partial(self._settle, self.plugins.current.rows)
         return _Refresh(
             id=refresh_id,
             tickets=(self.marketplaces.begin(), self.plugins.begin()),
             turns=turns,
-            reader=GroupReader(str(self._home.home), around, turns, self._offers, now),
+            reader=GroupReader(home, around, turns, self._offers, now, settle),
             began=self._deps.clock.monotonic(),
         )
+
+    def _settle(
+        self, before: Mapping[str, PluginRow], rows: Iterable[PluginRow]
+    ) -> list[PluginRow]:
+        return [_same(row, before.get(row.id)) for row in self._counter.carry_over(rows)]
 
     async def _read_one(self, run: _Refresh, candidate: Candidate) -> None:
         token = anyio.lowlevel.current_token()
@@ -199,7 +205,10 @@ class PluginCatalog:
         self.plugins.publish(run.tickets[1], rows, phase="cached")
 
     def _arrived(self, run: _Refresh, known: Known) -> None:
-        rows = self._counter.carry_over(known.rows)
+        rows = known.rows
+        if known.draft:
+            there = self.plugins.current.rows
+            rows = tuple(row for row in rows if row.id not in there)
         self.marketplaces.publish(run.tickets[0], [known.market], phase="intermediate")
         if self._alone(run, known):
             self.plugins.publish(run.tickets[1], rows, phase="intermediate")
@@ -245,8 +254,7 @@ class PluginCatalog:
         keys = map(key_of, wanted)
         self._groups = {key: run.groups[key] for key in keys if key in run.groups}
         ordered = in_list_order(self._groups.values())
-        before = self.plugins.current.rows
-        work = partial(run.reader.whole_list, ordered, before, self._counter.carry_over)
+        work = partial(run.reader.whole_list, ordered)
         rows = await in_thread(work, deadline=self._deadline)
         at = self._deps.clock.now()
         markets = [known.market for known in ordered]
@@ -269,7 +277,7 @@ class PluginCatalog:
                     outcome="partly" if run.silent else "ok",
                     kept_previous=bool(run.silent),
                     added=sum(1 for key in new if key not in old),
-                    changed=sum(1 for key, row in new.items() if old.get(key, row) != row),
+                    changed=sum(1 for key, row in new.items() if _differs(row, old.get(key))),
                     removed=sum(1 for key in old if key not in new),
                     seconds=seconds,
                 )
@@ -327,6 +335,14 @@ class PluginCatalog:
         found |= {cache, self._home.marketplaces_dir}
         found |= {cache / row.name for row in markets if row.name}
         return tuple(sorted(found))
+
+
+def _same(row: PluginRow, before: PluginRow | None) -> PluginRow:
+    return before if before is not None and before == row else row
+
+
+def _differs(row: Row, before: Row | None) -> bool:
+    return before is not None and before is not row and before != row
 
 
 def _off(loaded: Loaded) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from core.plugins import market_rows
@@ -51,6 +51,8 @@ class GroupReader:
     Args:
         home: What a leading `~` stands for.
         now: The time, seconds since the epoch.
+        settle: Adds to rows what is known of them from elsewhere; what is as it was on screen
+            comes back as the same object, so that comparing costs nothing later.
     """
 
     def __init__(
@@ -60,12 +62,14 @@ class GroupReader:
         turns: Turns,
         offers: OfferReader,
         now: Callable[[], float],
+        settle: Callable[[Iterable[PluginRow]], list[PluginRow]],
     ) -> None:
         self._home = home
         self._around = around
         self._turns = turns
         self._offers = offers
         self._now = now
+        self._settle = settle
 
     def read(
         self, candidate: Candidate, on_draft: Callable[[Known], None] | None = None
@@ -98,7 +102,7 @@ class GroupReader:
         with self._turns.turn() as tick:
             states = self._around.states
             offers = listed_offers(market, states, self._offers, every=True, tick=tick)
-            rows = with_unique_ids(plugin_rows(market, offers, self._around))
+            rows = self._settle(with_unique_ids(plugin_rows(market, offers, self._around)))
             by_id = {f"{offer.entry.name}@{market.name}": offer for offer in offers}
         return Known(candidate, row, tuple(rows), by_id, order)
 
@@ -107,18 +111,8 @@ class GroupReader:
         draft = Surroundings(self._around.states, self._around.off, draft=True)
         return with_unique_ids(plugin_rows(market, offers, draft))
 
-    def whole_list(
-        self,
-        groups: list[Known],
-        before: Mapping[str, PluginRow],
-        carry_over: Callable[[Iterable[PluginRow]], list[PluginRow]],
-    ) -> list[PluginRow]:
-        """The rows of all groups and the left-overs; what is as it was is the same object.
-
-        Args:
-            before: The rows that are on screen.
-            carry_over: Adds what is known of rows from elsewhere.
-        """
+    def whole_list(self, groups: list[Known]) -> list[PluginRow]:
+        """The rows of all groups and the left-overs."""
         with self._turns.turn() as tick:
             rows = [row for known in groups for row in known.rows]
             tick()
@@ -129,13 +123,7 @@ class GroupReader:
             tick()
             rows += left_over_rows(self._around.states, offered, markets)
             tick()
-            rows = carry_over(rows)
-            tick()
-            return [_settled(row, before.get(row.id)) for row in rows]
-
-
-def _settled(row: PluginRow, before: PluginRow | None) -> PluginRow:
-    return before if before is not None and before == row else row
+            return self._settle(rows)
 
 
 def _bare(entry: Entry) -> Offer:
