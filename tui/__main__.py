@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tui.logs import start_logging
-from tui.options import LOG, Options, state_dir
+from tui.options import LOG, Options, config_dir, state_dir
+from tui.settings import THEMES, read_settings
 from tui.terminal import BackgroundQuery, prepare_output, refusal, wants_ascii
 
 # Options whose value is the next word; those of the verbs among them.
 VALUED = frozenset({"--theme", "--cwd", "--home", "-c", "--config", "--enable", "--disable"})
-THEMES = ("dusk", "paper", "stark", "terminal")
 
 
 def verb_of(arguments: Sequence[str]) -> str:
@@ -64,12 +64,14 @@ def options_of(arguments: Sequence[str]) -> Options:
     environ = dict(os.environ)
     if home is not None:
         environ["CODEX_HOME"] = str(home)
+    settings = read_settings(config_dir(environ))
     return Options(
         demo=given.verb == "demo",
         read_only=given.read_only,
         consent_all=given.yes,
-        ascii=wants_ascii(given.ascii),
-        theme=given.theme,
+        ascii=wants_ascii(given.ascii if given.ascii is not None else settings.ascii),
+        theme=given.theme or settings.theme,
+        settings_fault=settings.fault,
         cwd=cwd,
         environ=environ,
     )

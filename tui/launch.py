@@ -115,6 +115,8 @@ async def _panel(options: Options, theme: str, driver_class: Any) -> int:
         driver_class=driver_class,
         log_file=str(state_dir(options.environ) / LOG),
     )
+    if options.settings_fault:
+        app.store.remember_fault(f"settings: not used: {options.settings_fault}")
     async with anyio.create_task_group() as tasks:
         await tasks.start(link.serve, options)
         async with anyio.create_task_group() as watching:

@@ -19,6 +19,7 @@ class Options:
         consent_all: Start servers without asking first.
         ascii: Draw with ASCII only.
         theme: A theme's name; None = as the terminal's background says.
+        settings_fault: Why the person's settings are not used in part or whole, or "".
         cwd: Working directory of the panel's thread; absolute.
         environ: The process environment, `--home` already in it.
     """
@@ -30,11 +31,22 @@ class Options:
     consent_all: bool = False
     ascii: bool = False
     theme: str | None = None
+    settings_fault: str = ""
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Jackfield's state folder (XDG base directory specification: relative values are ignored)."""
-    named = environ.get("XDG_STATE_HOME", "")
+    """Jackfield's state folder."""
+    return _folder(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def config_dir(environ: Mapping[str, str]) -> Path:
+    """Jackfield's configuration folder."""
+    return _folder(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def _folder(environ: Mapping[str, str], variable: str, usual: str) -> Path:
+    # XDG base directory specification: relative values are ignored.
+    named = environ.get(variable, "")
     home = environ.get("HOME") or str(Path.home())
-    base = Path(named) if named.startswith("/") else Path(home, ".local/state")
+    base = Path(named) if named.startswith("/") else Path(home, usual)
     return base / "jackfield"

@@ -115,7 +115,7 @@ class PanelService:
 
     async def refresh(self, params: RefreshParams, scope: RequestScope) -> RefreshResult:
         """Read a list anew in the background; its events carry the id."""
-        refresh_id = f"{params.domain}-{next(self._numbers)}"
+        refresh_id = f"{params.domain}-asked-{next(self._numbers)}"
         self._tasks.start_soon(self._guarded, self._reading(params, refresh_id))
         return RefreshResult(refresh_id=refresh_id)
 

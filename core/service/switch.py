@@ -71,5 +71,5 @@ class SwitchService:
     async def undo(self, params: UndoParams, scope: RequestScope) -> SwitchResult:
         """Take a switch back. Raises InvalidRequest when somebody has changed it since."""
         result = await self._config.undo(params.token)
-        keys = ", ".join(".".join(path) for path, _ in result.plan.changes)
-        return SwitchResult(written=result.changed, effective=True, message=f"undone: {keys}")
+        message = f"undone: {result.file.name} says again what it said before"
+        return SwitchResult(written=result.changed, effective=True, message=message)
