@@ -41,6 +41,12 @@ class Active:
     manifest: Manifest
     servers: Mapping[str, Any]
 
+    @property
+    def display_name(self) -> str:
+        """As its manifest has it, or ""."""
+        interface = self.manifest.interface
+        return (interface.display_name or "") if interface is not None else ""
+
     def data_root(self, home: Home) -> str:
         """Where the plugin keeps its data."""
         if self.manifest.agent_plugins:
@@ -115,6 +121,7 @@ class EffectivePlugins:
                     root=Path(plugin.root),
                     origin=place.of(name),
                     agent_plugins=plugin.manifest.agent_plugins,
+                    display_name=plugin.display_name,
                 )
                 for name, entry in servers.entries.items()
             ]
@@ -124,13 +131,11 @@ class EffectivePlugins:
         """Apps that enabled plugins name, in plugin order."""
         named: list[NamedApp] = []
         for plugin in active_plugins(self._home, self._configs.load(cwd)):
-            interface = plugin.manifest.interface
-            shown = interface.display_name if interface is not None else None
             named += [
                 NamedApp(
                     app_id=app.id,
                     plugin_id=plugin.plugin_id,
-                    plugin_display_name=shown or plugin.name,
+                    plugin_display_name=plugin.display_name or plugin.name,
                     category=app.category,
                 )
                 for app in plugin_apps(plugin.manifest)

@@ -16,7 +16,7 @@ from core.config.model import Loaded
 from core.config.paths import Home
 from core.config.store import ConfigStore
 from core.config.strict import refusal
-from core.errors import CoreError
+from core.errors import CoreError, InternalError
 from core.plugins.discovery import Candidate, Place, candidates, path_key, resolve
 from core.plugins.marketplace_file import Marketplace, load
 from core.plugins.offers import Known, Offer, OfferReader, listed_offers
@@ -145,10 +145,17 @@ class PluginLists:
             raise
 
     async def read(self, cwds: Sequence[str] | None) -> Found:
-        """Read everything that can be found from some directories."""
-        views, account = await in_thread(
-            lambda: (self.views(cwds), self.account()), deadline=DEADLINE
-        )
+        """Read everything that can be found from some directories.
+
+        A marketplace that does not answer is told among the errors. Raises InternalError when
+        the configuration does not.
+        """
+        try:
+            views, account = await in_thread(
+                lambda: (self.views(cwds), self.account()), deadline=DEADLINE
+            )
+        except TimeoutError:
+            raise InternalError(f"the disk did not answer within {DEADLINE:.0f} s") from None
         found = Found(PluginStates(self.home, [view.loaded for view in views if not view.fault]))
         found.on = any(view.on for view in views)
         groups = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from core.config.store import ConfigStore
-from core.errors import InvalidRequest, Unavailable
+from core.errors import InternalError, InvalidRequest, Unavailable
 from core.plugins import remote
 from core.plugins.detail import DetailReader
 from core.plugins.hooks_list import HookLists
@@ -250,4 +250,7 @@ class PluginService:
         return self.hooks.of(str(loaded.cwd or self._cwd), loaded)
 
     async def _blocking(self, run: Callable[[], T]) -> T:
-        return await in_thread(run, deadline=DEADLINE)
+        try:
+            return await in_thread(run, deadline=DEADLINE)
+        except TimeoutError:
+            raise InternalError(f"the disk did not answer within {DEADLINE:.0f} s") from None
