@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
@@ -21,6 +22,7 @@ Mark = Literal["", "cached", "new", "changed"]
 
 # Domains in which a row that turns up by itself is worth a mark: someone else edited a file.
 MARK_NEW: frozenset[Domain] = frozenset({"marketplaces", "plugins", "servers"})
+CHANGES_KEPT = 64
 
 
 @dataclass
@@ -88,6 +90,26 @@ class Table(Generic[RowT]):
     outcome: Outcome | None = None
     marks: dict[str, Mark] = field(default_factory=dict[str, Mark])
     held: list[StateChanged] = field(default_factory=list[StateChanged])
+    _changes: deque[tuple[int, dict[str, RowT]]] = field(
+        default_factory=lambda: deque[tuple[int, dict[str, RowT]]](maxlen=CHANGES_KEPT)
+    )
+
+    def since(self, version: int) -> dict[str, RowT] | None:
+        """What has changed after a version, so that views of many rows need not begin anew.
+
+        Returns:
+            The changed rows by id, as they were then; None when rows came, left or moved, or
+            when it is too long ago.
+        """
+        if version == self.version:
+            return {}
+        if not self._changes or not self._changes[0][0] - 1 <= version < self.version:
+            return None
+        was: dict[str, RowT] = {}
+        for number, rows in self._changes:
+            if number > version:
+                was = {**rows, **was}
+        return was
 
     @property
     def refresh(self) -> Refresh | None:
@@ -120,6 +142,7 @@ class Table(Generic[RowT]):
         self.rows = {row.id: row for row in rows}
         self.revision, self.phase, self.refreshed_at = revision, phase, at
         self.version += 1
+        self._changes.clear()
         self.loaded, self.unread = True, ""
         self.settled = self.settled or (phase == "final" and revision > 0)
         self.marks = {key: mark for key, mark in self.marks.items() if key in self.rows}
@@ -136,12 +159,14 @@ class Table(Generic[RowT]):
             return False
         self.revision, self.phase = event.revision, event.phase
         self.version += 1
+        self._note(event)
         if event.phase == "final":
             for key in event.removed:
                 self.rows.pop(key, None)
                 self.marks.pop(key, None)
+        forced = self.refresh is not None and self.refresh.forced
         for row in event.upserted:
-            self._upsert(row)
+            self._upsert(row, forced)
         if event.phase == "final":
             self.refreshed_at = at
             self.settled = True
@@ -149,11 +174,16 @@ class Table(Generic[RowT]):
             self._reorder(event.order)
         return True
 
-    def _upsert(self, row: RowT) -> None:
+    def _note(self, event: StateChanged) -> None:
+        was = {row.id: self.rows[row.id] for row in event.upserted if row.id in self.rows}
+        if len(was) < len(event.upserted) or event.removed or event.order is not None:
+            self._changes.clear()
+        else:
+            self._changes.append((self.version, was))
+
+    def _upsert(self, row: RowT, forced: bool) -> None:
         old = self.rows.get(row.id)
         self.rows[row.id] = row
-        refresh = self.refresh
-        forced = refresh is not None and refresh.forced
         if old is None:
             if forced or (self.settled and self.domain in MARK_NEW):
                 self.marks[row.id] = "new"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -31,9 +32,15 @@ MARKETS = 10
 SERVERS = 50
 
 
-def marker(number: int) -> str:
+def told_of(number: int) -> str:
     """In the details of a plugin and nowhere else on the screen."""
     return f"/bench/{number:05}/end"
+
+
+def cursor_on(number: int) -> re.Pattern[bytes]:
+    """What is written when the cursor's mark comes to a plugin's line."""
+    styled = rb"(?:\x1b\[[\d;]*m|[^\x1b\n]){1,14}?"
+    return re.compile("▌".encode() + styled + f"plugin-{number:05}".encode())
 
 
 def plugin(number: int, markets: int = MARKETS, total: int = 20_000) -> PluginRow:
@@ -51,7 +58,7 @@ def plugin(number: int, markets: int = MARKETS, total: int = 20_000) -> PluginRo
         state=("available", "enabled", "disabled", "update")[number % 4],
         installed=number % 4 > 0,
         enabled=number % 4 == 1,
-        source=marker(number),
+        source=told_of(number),
         version="1.0.0",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -20,6 +21,8 @@ ANSWERS: Mapping[bytes, bytes] = {
     b"\x1b[c": b"\x1b[?62;22c",
     b"\x1b[?2026$p": b"\x1b[?2026;2$y",
 }
+
+LONGEST = 512  # bytes of the longest thing that is waited for
 
 
 class Terminal:
@@ -75,16 +78,19 @@ class Terminal:
         os.write(self._fd, keys)
         return at
 
-    def wait_for(self, text: bytes, *, since: int = 0, timeout: float = 20.0) -> float:
-        """Seconds on the clock when `text` had appeared in the output after byte `since`."""
+    def wait_for(
+        self, wanted: bytes | re.Pattern[bytes], *, since: int = 0, timeout: float = 20.0
+    ) -> float:
+        """Seconds on the clock when `wanted` had appeared in the output after byte `since`."""
+        pattern = re.compile(re.escape(wanted)) if isinstance(wanted, bytes) else wanted
         end = time.perf_counter() + timeout
         searched = max(0, since)
-        while self.output.find(text, searched) < 0:
-            searched = max(since, len(self.output) - len(text) + 1, 0)
+        while pattern.search(self.output, searched) is None:
+            searched = max(searched, len(self.output) - LONGEST)
             left = end - time.perf_counter()
             if left <= 0 or not self.read(left):
                 tail = bytes(self.output[-2000:])
-                raise TimeoutError(f"{text!r} did not appear in {timeout} s; last bytes: {tail!r}")
+                raise TimeoutError(f"{wanted!r} did not appear in {timeout} s; last: {tail!r}")
         return time.perf_counter()
 
     def read(self, timeout: float) -> bool:

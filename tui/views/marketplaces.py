@@ -14,7 +14,6 @@ from tui.store import ViewStore
 from tui.switching import SwitchTarget
 from tui.text import Part, blank
 from tui.views.base import (
-    Cached,
     Listing,
     ListView,
     PeekLines,
@@ -46,12 +45,35 @@ BAR = 16  # cells
 
 @dataclass
 class Index:
-    """Plugins under their marketplaces, in list order."""
+    """Plugins under their marketplaces, in list order.
+
+    Attributes:
+        whole: All rows, once they have been asked for.
+    """
 
     groups: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     installed: set[str] = field(default_factory=set[str])
     updates: set[str] = field(default_factory=set[str])
     problems: set[str] = field(default_factory=set[str])
+    whole: Listing | None = None
+
+    def sort_in(self, key: str, row: PluginRow) -> None:
+        """Put a plugin under what its row says now."""
+        for kept, wanted in (
+            (self.installed, row.installed),
+            (self.updates, row.state == "update"),
+            (self.problems, row.state in PROBLEM_STATES),
+        ):
+            if wanted:
+                kept.add(key)
+            else:
+                kept.discard(key)
+
+
+def _stays(was: PluginRow, row: PluginRow) -> bool:
+    """Whether a plugin keeps its place in the list."""
+    place = (row.marketplace, row.name, row.state == "leftOver")
+    return place == (was.marketplace, was.name, was.state == "leftOver")
 
 
 class MarketplacesView(ListView):
@@ -80,44 +102,52 @@ class MarketplacesView(ListView):
 
     def __init__(self, store: ViewStore, place: Place, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(store, place, glyphs)
-        self._index = Cached(self._make_index)
+        self._index = Index()
+        self._indexed = (-1, -1)
 
     # ── the list ──
 
     @property
     def index(self) -> Index:
-        """Grouping and counts; made anew when a table has changed."""
-        index: Index = self._index.get(
-            (self.store.marketplaces.version, self.store.plugins.version)
-        )
-        return index
+        """Grouping and counts; sorted anew when rows came, left or moved."""
+        stamp = self.store.marketplaces.version, self.store.plugins.version
+        if stamp != self._indexed:
+            if stamp[0] != self._indexed[0] or not self._follow(self._indexed[1]):
+                self._index = self._make_index()
+            self._indexed = stamp
+        return self._index
+
+    def _follow(self, version: int) -> bool:
+        """Sort in what has changed since; False when places may have changed too."""
+        plugins = self.store.plugins
+        changed = plugins.since(version)
+        if changed is None or not all(_stays(was, plugins.rows[id]) for id, was in changed.items()):
+            return False
+        for id in changed:
+            self._index.sort_in(f"plugin:{id}", plugins.rows[id])
+        return True
 
     def _make_index(self) -> Index:
+        # Tens of thousands of rows: tuples that sort by themselves, and little else per row.
         markets = self.store.marketplaces.rows
-        index = Index({f"group:{key}": [] for key in markets})
-        left: list[str] = []
+        sorted_in: dict[str, list[tuple[str, str, str]]] = {key: [] for key in markets}
+        left: list[tuple[str, str, str]] = []
+        index = Index()
         for row in self.store.plugins.rows.values():
-            key = f"plugin:{row.id}"
-            group = index.groups.get(f"group:{row.marketplace}")
-            if group is None or row.state == "leftOver":
-                group = left
-            group.append(key)
-            if row.installed:
-                index.installed.add(key)
-            if row.state == "update":
-                index.updates.add(key)
-            elif row.state in PROBLEM_STATES:
-                index.problems.add(key)
+            id, state = row.id, row.state
+            key = f"plugin:{id}"
+            group = left if state == "leftOver" else sorted_in.get(row.marketplace, left)
+            group.append((row.name.casefold(), id, key))
+            if state != "available" or row.installed:
+                index.sort_in(key, row)
+        groups = {f"group:{key}": members for key, members in sorted_in.items()}
         if left:
-            index.groups[LEFT_OVER] = left
-        for group in index.groups.values():
-            group.sort(key=self._sort_key)
+            groups[LEFT_OVER] = left
+        for key, members in groups.items():
+            members.sort()
+            index.groups[key] = [plugin for _, _, plugin in members]
         index.problems |= {f"group:{key}" for key, row in markets.items() if is_faulty(row)}
         return index
-
-    def _sort_key(self, key: str) -> tuple[str, str]:
-        row = self.store.plugins.rows[key[7:]]
-        return row.name.casefold(), row.id
 
     def _wanted(self, view: str) -> set[str] | None:
         index = self.index
@@ -128,16 +158,21 @@ class MarketplacesView(ListView):
         }.get(view)
 
     def listing(self, view: str) -> Listing:
-        wanted = self._wanted(view)
+        index, wanted = self.index, self._wanted(view)
+        if wanted is None and index.whole is not None:
+            return index.whole
         ids: list[str] = []
         heads: set[str] = set()
-        for group, members in self.index.groups.items():
+        for group, members in index.groups.items():
             kept = members if wanted is None else [key for key in members if key in wanted]
             if kept or wanted is None or group in wanted:
                 ids.append(group)
                 ids.extend(kept)
                 heads.add(group)
-        return Listing(ids, frozenset(heads))
+        listing = Listing(ids, frozenset(heads))
+        if wanted is None:
+            index.whole = listing
+        return listing
 
     def keys(self, view: str) -> Iterable[str]:
         wanted = self._wanted(view)

@@ -6,8 +6,7 @@ from typing import ClassVar, Final
 
 from rich.style import Style as RichStyle
 from textual.content import Content
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
+from textual.geometry import Region, Size
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
@@ -16,6 +15,7 @@ from textual.visual import Visual
 
 from tui.registry import Registry
 from tui.signs import glyphs_of
+from tui.widgets.line_view import LineView
 from tui.widgets.page import Build, Page
 
 _REST: Final = 0.04
@@ -28,7 +28,16 @@ def _nothing(page: Page) -> None:
     pass
 
 
-class PageView(ScrollView, can_focus=False):
+def _same_lines(old: Page, new: Page) -> set[int]:
+    """The numbers of lines that look the same on both."""
+    return {
+        at
+        for at, (was, line) in enumerate(zip(old.lines, new.lines, strict=False))
+        if was.plain == line.plain and was.spans == line.spans
+    }
+
+
+class PageView(LineView, can_focus=False):
     """Draws the lines of a page; only those on the screen. Its text can be selected.
 
     Its height is that of the page, unless its styles give it another; then it scrolls.
@@ -62,17 +71,29 @@ class PageView(ScrollView, can_focus=False):
         self.redraw()
 
     def redraw(self) -> None:
-        """Write the page again: what it tells has changed."""
-        old, self._page = self._page, None
-        self._strips.clear()
+        """Write the page again: what it tells has changed. Only other lines are drawn again."""
+        old, kept = self._page, self._strips
+        self._page, self._strips = None, {}
         if not (width := self._cells):
             return
         page = self._written(width)
-        self.virtual_size = Size(0, len(page.lines))
-        if self.styles.is_auto_height and (old is None or len(old.lines) != len(page.lines)):
+        self.take_lines(len(page.lines))
+        if old is None or old.width != page.width:
+            self.refresh(layout=self.styles.is_auto_height)
+            return
+        same = _same_lines(old, page)
+        self._strips = {at: strip for at, strip in kept.items() if at in same}
+        if self.styles.is_auto_height and len(old.lines) != len(page.lines):
             self.refresh(layout=True)
         else:
-            self.refresh()
+            self._draw_others(same, max(len(old.lines), len(page.lines)))
+
+    def _draw_others(self, same: set[int], lines: int) -> None:
+        top = self.scroll_offset.y
+        shown = range(top, min(lines, top + self.scrollable_content_region.height))
+        places = [Region(0, at - top, self._cells, 1) for at in shown if at not in same]
+        if places:
+            self.refresh(*places)
 
     @property
     def page(self) -> Page:
@@ -98,7 +119,7 @@ class PageView(ScrollView, can_focus=False):
     def on_resize(self) -> None:
         """Write the page for the new width."""
         if self._cells:
-            self.virtual_size = Size(0, len(self._written(self._cells).lines))
+            self.take_lines(len(self._written(self._cells).lines))
 
     def notify_style_update(self) -> None:
         """Forget what was drawn in another style."""

@@ -6,16 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual import events
-from textual.geometry import Offset, Size
+from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
 
 from tui.registry import Registry
 from tui.theme import app_of
 from tui.widgets.columns import Column, Layout
+from tui.widgets.line_view import LineView
 from tui.widgets.looks import COMPONENTS
 from tui.widgets.row_model import RowModel
 from tui.widgets.row_painter import RowPainter
@@ -24,7 +24,7 @@ from tui.widgets.row_view import GUTTER, RowView
 _TURN_SECONDS: Final = 0.25
 
 
-class RowList(ScrollView, can_focus=True):
+class RowList(LineView, can_focus=True):
     """A list drawn line by line.
 
     Rows are known by id. A row's view is built by `build` when its line is drawn, and kept until
@@ -128,13 +128,16 @@ class RowList(ScrollView, can_focus=True):
             keep: The row that gets the cursor, instead of the one that has it.
             reset: Begin at the first row: another search, another view.
         """
+        if keep is None and not reset and self._model.shows(ids, heads):
+            self._build_again(build)
+            return
         before, old_line = self._model.visible, self._line
         offset = old_line - self.scroll_offset.y
         shown = 0 <= offset < max(1, self._page)
         top = before[self.scroll_offset.y] if before and not shown else None
         self._model.replace(ids, heads)
         self._painter.build_with(build)
-        self.virtual_size = Size(0, len(self._model.visible))
+        self.take_lines(len(self._model.visible))
         if keep is not None and self._model.line_of(keep) is not None:
             self._line = self._model.line_of(keep) or 0
         elif reset or self._cursor_id is None:
@@ -152,12 +155,22 @@ class RowList(ScrollView, can_focus=True):
         self.refresh()
         self._take_cursor()
 
-    def update_row(self, id: str) -> None:
-        """Build one row again, and draw its line only."""
-        self._painter.forget(id)
+    def _build_again(self, build: Callable[[str], RowView]) -> None:
+        """The same rows, which may say something else: draw only what does."""
+        top = self.scroll_offset.y
+        shown = self._model.visible[top : top + self._page]
+        for id in self._painter.build_again(build, shown):
+            self._draw_again(id)
+
+    def _draw_again(self, id: str) -> None:
         line = self._model.line_of(id)
         if line is not None and 0 <= line - self.scroll_offset.y < self._page:
             self.refresh_line(line)
+
+    def update_row(self, id: str) -> None:
+        """Build one row again, and draw its line only."""
+        self._painter.forget(id)
+        self._draw_again(id)
 
     def update_rows(self, ids: Iterable[str]) -> None:
         """Build some rows again."""
@@ -220,7 +233,7 @@ class RowList(ScrollView, can_focus=True):
         if not self._model.fold(head, shut):
             return
         self._painter.forget_lines()
-        self.virtual_size = Size(0, len(self._model.visible))
+        self.take_lines(len(self._model.visible))
         self._line = self._model.successor(self._cursor_id or head, before, line)
         self.refresh()
         self._show_cursor()

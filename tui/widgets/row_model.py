@@ -28,6 +28,11 @@ class RowModel:
         self.heads = frozenset(heads)
         self._arrange()
 
+    def shows(self, ids: Sequence[str], heads: Collection[str] = ()) -> bool:
+        """Whether these are the rows that it has, in the same order."""
+        same = ids is self.ids or (len(ids) == len(self.ids) and list(ids) == list(self.ids))
+        return same and (heads is self.heads or frozenset(heads) == self.heads)
+
     def _arrange(self) -> None:
         self.visible = self._unfolded() if self.folded and self.heads else self.ids
         self._line_of = {id: line for line, id in enumerate(self.visible)}

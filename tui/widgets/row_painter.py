@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from rich.segment import Segment
@@ -64,6 +64,22 @@ class RowPainter:
         """Build rows with something else from now on."""
         self._build = build
         self.forget_views()
+
+    def build_again(self, build: Callable[[str], RowView], ids: Iterable[str]) -> list[str]:
+        """Build the rows that are on the screen again, and forget the others.
+
+        Returns:
+            Those of `ids` that are to be drawn again: they say something else now.
+        """
+        kept = [(id, self._views.get(id), self._strips.get(id)) for id in ids]
+        self.build_with(build)
+        other: list[str] = []
+        for id, view, strip in kept:
+            if view is None or strip is None or self.view(id) != view:
+                other.append(id)
+            else:
+                self._strips[id] = strip
+        return other
 
     def forget(self, id: str) -> None:
         """Build and draw one row again."""
