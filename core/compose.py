@@ -28,7 +28,13 @@ from core.mcp.links import Plumbing
 from core.mcp.slots import HandshakeSlots
 from core.plugins.catalog import PluginCatalog
 from core.plugins.effective import EffectivePlugins
+from core.plugins.install.installer import Installer
 from core.plugins.listing import PluginLists
+from core.plugins.marketplaces.adding import MarketplaceAdder
+from core.plugins.marketplaces.removing import MarketplaceRemover
+from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
+from core.plugins.sources.fetch import SourceFetcher
+from core.plugins.sources.git import Git
 from core.ports import Deps
 from core.process import Processes
 from core.reaper import Reaper
@@ -38,8 +44,10 @@ from core.service.apps import AppsService
 from core.service.config import ConfigDelta, ConfigService
 from core.service.details import DetailService
 from core.service.dispatch import Dispatcher
+from core.service.login import LoginService
 from core.service.mcp import McpService
 from core.service.panel import Layers, PanelService
+from core.service.plugin_changes import PluginChanges, PluginSet, step
 from core.service.plugin_details import PluginDetails
 from core.service.plugins import PluginService
 from core.service.problems import ProblemBoard
@@ -137,7 +145,10 @@ class _Building:
         self.effective = EffectivePlugins(home, config)
         self.lists = PluginLists(home, config, self.account.kind)
         self.catalog = PluginCatalog(home, config, deps, hub.emit, self.account.kind)
-        self.sign_in = SignInLayer(deps, home, config.load)
+        self.sign_in = SignInLayer(deps, home, config.load, tasks)
+        self.git = Git(processes, deps.environ)
+        fetcher = SourceFetcher(home, processes, deps.environ)
+        self.installer = Installer(home, self.config_service, fetcher, deps.state_dir)
         plumbing = Plumbing(
             processes=processes,
             http=deps.http,
@@ -187,9 +198,11 @@ class _Building:
         services = (
             self.config_service,
             plugins,
+            self._plugin_changes(panel),
             apps,
             AccountService(self.account),
             McpService(self.threads, self.panel, self.judge),
+            self._login_service(),
             ThreadsService(self.threads),
             panel,
             SwitchService(self.config_service, self.board),
@@ -198,6 +211,16 @@ class _Building:
             RowsService(self._owners(), self._hub),
         )
         return [service.handlers() for service in services]
+
+    def _login_service(self) -> LoginService:
+        return LoginService(
+            self.sign_in.sign_ins,
+            self.threads,
+            self.panel,
+            self.judge.probe,
+            self._deps.clock,
+            self._hub.emit,
+        )
 
     def _panel_service(self) -> PanelService:
         layers = Layers(
@@ -220,6 +243,31 @@ class _Building:
         )
         self.config_service.listen(service.on_config)
         return service
+
+    def _plugin_changes(self, panel: PanelService) -> PluginChanges:
+        home, configs, deps = self._config.home, self._config, self._deps
+        writer, state = self.config_service, deps.state_dir
+
+        async def servers(scope: RequestScope) -> None:
+            if scope.caller.policy.follow_config:
+                await panel.reconsider()
+            else:
+                await self.threads.reload(scope)
+
+        return PluginChanges(
+            deps,
+            configs,
+            self.account.kind,
+            self.installer,
+            MarketplaceAdder(home, configs, writer, self.git, deps),
+            MarketplaceRemover(home, configs, writer, state),
+            MarketplaceUpgrader(home, configs, self.git, self.installer, state),
+            PluginSet(
+                ("manifests", step(self.lists.known.clear)),
+                ("servers", servers),
+            ),
+            self._hub.emit,
+        )
 
     async def _threads_follow(self, delta: ConfigDelta) -> None:
         """A client wrote the configuration and wants its threads to have it at once."""

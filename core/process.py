@@ -95,6 +95,10 @@ class Process:
         """Some bytes of its stdout; empty at the end of it."""
         return await receive(self._popen.stdout)
 
+    async def receive_stderr(self) -> bytes:
+        """Some bytes of its stderr, for whoever does not let `drain_stderr` keep them."""
+        return await receive(self._popen.stderr)
+
     async def drain_stderr(self) -> None:
         """Read stderr into `tail` until it ends, so that the process never blocks on it."""
         while data := await receive(self._popen.stderr):

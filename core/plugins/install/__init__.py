@@ -1,0 +1,1 @@
+"""Installing: a staged copy beside the target, then one switch."""

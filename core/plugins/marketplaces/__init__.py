@@ -1,0 +1,1 @@
+"""Adding, removing and upgrading configured marketplaces."""

@@ -1,0 +1,266 @@
+"""plugin/install, plugin/uninstall and marketplace/*: what changes the set of plugins."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from core.config.store import ConfigStore
+from core.config.toml.fault import excerpt
+from core.errors import CoreError, InternalError, InvalidRequest, Unavailable
+from core.plugins import remote
+from core.plugins.detail import open_marketplace
+from core.plugins.install.installer import Installer, Progress
+from core.plugins.install.judging import installable_entry
+from core.plugins.marketplaces.adding import MarketplaceAdder
+from core.plugins.marketplaces.removing import MarketplaceRemover
+from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
+from core.plugins.names import split_id
+from core.plugins.workers import in_thread
+from core.ports import Deps
+from core.protocol.events import Event, OperationProgress
+from core.protocol.plugins import PluginInstallResult, PluginUninstallResult
+from core.scope import RequestScope
+from core.service.dispatch import Handler
+
+if TYPE_CHECKING:
+    from core.protocol.marketplaces import (
+        MarketplaceAddParams,
+        MarketplaceAddResult,
+        MarketplaceRemoveParams,
+        MarketplaceRemoveResult,
+        MarketplaceUpgradeParams,
+        MarketplaceUpgradeResult,
+    )
+    from core.protocol.plugin_params import PluginInstallParams, PluginUninstallParams
+
+log = logging.getLogger(__name__)
+DEADLINE = 30.0
+_STEP = 0.02
+
+
+class PluginSet:
+    """Tells the layers that the set of effective plugins has changed, in the order they were given.
+
+    Args:
+        steps: What to do, with a name for the log: what a later step reads, an earlier one has
+            made fresh.
+    """
+
+    def __init__(self, *steps: tuple[str, Callable[[RequestScope], Awaitable[None]]]) -> None:
+        self._steps = steps
+        self._turn = anyio.Lock()
+
+    async def changed(self, cause: str, scope: RequestScope) -> None:
+        """Run every step once; one that fails does not hold up the next."""
+        async with self._turn:
+            for name, step in self._steps:
+                try:
+                    await step(scope)
+                except CoreError as error:
+                    log.warning("%s after %s: %s", name, cause, error)
+
+
+class PluginChanges:
+    """Changes the plugins of this machine.
+
+    Args:
+        account: Who is signed in: `none`, `apiKey`, `chatgpt`. May block.
+        plugin_set: Told after every change.
+        emit: Takes `OperationProgress`, whose `subject` is a plugin's or a marketplace's id.
+    """
+
+    def __init__(
+        self,
+        deps: Deps,
+        configs: ConfigStore,
+        account: Callable[[], str],
+        installer: Installer,
+        adder: MarketplaceAdder,
+        remover: MarketplaceRemover,
+        upgrader: MarketplaceUpgrader,
+        plugin_set: PluginSet,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._deps = deps
+        self._configs = configs
+        self._account = account
+        self._installer = installer
+        self._adder, self._remover, self._upgrader = adder, remover, upgrader
+        self._set = plugin_set
+        self._emit = emit
+        self._numbers = count(1)
+
+    def handlers(self) -> dict[str, Handler]:
+        """Handlers by method."""
+        return {
+            "plugin/install": self.install,
+            "plugin/uninstall": self.uninstall,
+            "marketplace/add": self.add,
+            "marketplace/remove": self.remove,
+            "marketplace/upgrade": self.upgrade,
+        }
+
+    async def install(
+        self, params: PluginInstallParams, scope: RequestScope
+    ) -> PluginInstallResult:
+        """Install a plugin, or install it again, and enable it."""
+        path, marketplace = params.marketplace_path, params.remote_marketplace_name
+        if (path is None) == (marketplace is None):
+            which = "exactly one of marketplacePath or remoteMarketplaceName"
+            raise InvalidRequest(f"plugin/install requires {which}")
+        if path is None:
+            await self._refuse(remote.refuse_install, marketplace or "", params.plugin_name)
+        home = self._configs.home
+        read = partial(open_marketplace, path or "", home, "failed to install plugin")
+        market = await in_thread(read, deadline=DEADLINE)
+        entry = installable_entry(market, params.plugin_name)
+        self._may_write()
+        with self._operation("install", f"{entry.name}@{market.name}") as progress:
+            await self._installer.install(market.name, entry, progress)
+            await self._set.changed("install", scope)
+        return PluginInstallResult(auth_policy=entry.authentication)
+
+    async def uninstall(
+        self, params: PluginUninstallParams, scope: RequestScope
+    ) -> PluginUninstallResult:
+        """Remove a plugin of this machine; one that is not there is no error."""
+        plugin_id = params.plugin_id
+        if split_id(plugin_id) is None:
+            await self._refuse(remote.refuse_uninstall, plugin_id)
+        self._may_write()
+        with self._operation("uninstall", plugin_id):
+            try:
+                await self._installer.uninstall(plugin_id)
+            except InternalError as error:
+                raise await in_thread(partial(self._uncleared, error), deadline=DEADLINE) from None
+            await self._set.changed("uninstall", scope)
+        return PluginUninstallResult()
+
+    def _uncleared(self, error: InternalError) -> InternalError:
+        """What the real server says when config.toml stands in the way."""
+        user = self._configs.load(None).user
+        source = user.source
+        reason = ""
+        if source is not None and source.fault is not None:
+            reason = excerpt(source.text, source.fault.offset, source.fault.reason)
+        elif self._configs.home.config_file.is_dir():
+            reason = "Is a directory (os error 21)"
+        if not reason:
+            return error
+        message = f"failed to clear plugin config: {reason}"
+        return InternalError(message, evidence=error.evidence)
+
+    async def add(self, params: MarketplaceAddParams, scope: RequestScope) -> MarketplaceAddResult:
+        """Add a marketplace; the same source again changes nothing."""
+        from core.protocol.marketplaces import MarketplaceAddResult
+
+        self._may_write()
+        with self._operation("add", params.source.strip()) as progress:
+            added = await self._adder.add(
+                params.source, params.ref_name, params.sparse_paths or (), progress
+            )
+            if not added.already:
+                await self._set.changed("marketplace/add", scope)
+        return MarketplaceAddResult(
+            marketplace_name=added.name, installed_root=added.root, already_added=added.already
+        )
+
+    async def remove(
+        self, params: MarketplaceRemoveParams, scope: RequestScope
+    ) -> MarketplaceRemoveResult:
+        """Forget a marketplace and its checkout; plugins installed from it stay."""
+        from core.protocol.marketplaces import MarketplaceRemoveResult
+
+        self._may_write()
+        name = params.marketplace_name
+        with self._operation("remove", name):
+            root = await self._remover.remove(name)
+            await self._set.changed("marketplace/remove", scope)
+        return MarketplaceRemoveResult(marketplace_name=name, installed_root=root)
+
+    async def upgrade(
+        self, params: MarketplaceUpgradeParams, scope: RequestScope
+    ) -> MarketplaceUpgradeResult:
+        """Bring git marketplaces up to date, and the plugins that are installed from them."""
+        from core.protocol.marketplaces import MarketplaceUpgradeFailure, MarketplaceUpgradeResult
+
+        self._may_write()
+        name = params.marketplace_name
+        with self._operation("upgrade", name or "marketplaces") as progress:
+            upgraded = await self._upgrader.upgrade(name, progress)
+            if upgraded.roots:
+                await self._set.changed("marketplace/upgrade", scope)
+        return MarketplaceUpgradeResult(
+            selected_marketplaces=list(upgraded.selected),
+            upgraded_roots=list(upgraded.roots),
+            errors=[
+                MarketplaceUpgradeFailure(marketplace_name=failed, message=message)
+                for failed, message in upgraded.errors
+            ],
+        )
+
+    def _may_write(self) -> None:
+        if self._deps.read_only:
+            raise InvalidRequest("Jackfield runs read-only")
+
+    async def _refuse(self, refuse: Callable[..., None], *named: str) -> None:
+        """What only the remote catalog could do."""
+
+        def work() -> None:
+            refuse(*named, self._configs.load(None), self._account())
+
+        await in_thread(work, deadline=DEADLINE)
+        raise Unavailable("the remote plugin catalog is not offered by Jackfield")
+
+    @contextmanager
+    def _operation(self, verb: str, subject: str) -> Generator[Progress]:
+        """Tell how something goes, from its beginning to its end."""
+        number = f"{verb}-{next(self._numbers)}"
+        told: list[float] = []
+
+        def tell(state: str, share: float | None = None, note: str = "") -> None:
+            at = self._deps.clock.now()
+            self._emit(
+                OperationProgress(
+                    at=at,
+                    id=number,
+                    subject=subject,
+                    verb=verb,
+                    state=state,
+                    share=share,
+                    note=note,
+                )
+            )
+
+        def progress(share: float | None, note: str) -> None:
+            if share is None or not told or share - told[-1] >= _STEP:
+                if share is not None:
+                    told.append(share)
+                tell("running", share, note)
+
+        tell("running")
+        try:
+            yield progress
+        except CoreError as error:
+            tell("failed", note=error.message)
+            raise
+        except BaseException:
+            tell("cancelled")
+            raise
+        tell("done")
+
+
+def step(run: Callable[[], Any]) -> Callable[[RequestScope], Awaitable[None]]:
+    """A step of a `PluginSet` that does not wait for anything."""
+
+    async def do(scope: RequestScope) -> None:
+        run()
+
+    return do
