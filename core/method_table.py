@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         jackfield,
         marketplaces,
         mcp,
+        oauth,
         plugin_params,
         plugins,
         skill_params,
@@ -207,6 +208,13 @@ MCP_SERVER_EVENT_STREAM_STOP: Method[mcp.McpServerEventStreamStopParams, base.Em
     "core.protocol.mcp:McpServerEventStreamStopParams",
     _EMPTY,
     experimental=True,
+)
+MCP_SERVER_OAUTH_LOGIN: Method[oauth.McpServerOauthLoginParams, oauth.McpServerOauthLoginResult] = (
+    Method(
+        "mcpServer/oauth/login",
+        "core.protocol.oauth:McpServerOauthLoginParams",
+        "core.protocol.oauth:McpServerOauthLoginResult",
+    )
 )
 
 # --- apps and account ---

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from anyio.abc import TaskGroup
+
 from core.auth.bearer import StoredBearer
+from core.auth.client_store import ClientStore
 from core.auth.credential_file import CredentialFile
 from core.auth.credentials import Credentials
 from core.auth.grant_locks import GrantLocks
 from core.auth.grants import Grant
+from core.auth.registration import client_of
 from core.auth.sender import Sender
+from core.auth.sign_in import SignIns
 from core.auth.token_endpoint import Client
 from core.config.paths import Home
 from core.ports import Deps
@@ -25,9 +30,12 @@ class SignInLayer:
 
     Args:
         load: The configuration without any project's; cheap, called in threads.
+        tasks: Where attempts wait.
     """
 
-    def __init__(self, deps: Deps, home: Home, load: Callable[[], Loaded]) -> None:
+    def __init__(
+        self, deps: Deps, home: Home, load: Callable[[], Loaded], tasks: TaskGroup
+    ) -> None:
         self.sender = Sender(http=deps.http, environ=deps.environ)
         self.credentials = Credentials(
             secrets=deps.secrets,
@@ -41,14 +49,27 @@ class SignInLayer:
             self.credentials,
             deps.clock,
             opens=self.sender.open,
-            client_of=_client_of,
+            client_of=self._client_of,
             resource_of=_resource_of,
         )
+        self.clients = ClientStore(deps.state_dir, deps.clock)
+        self.sign_ins = SignIns(
+            sender=self.sender,
+            credentials=self.credentials,
+            bearer=self.bearer,
+            clients=self.clients,
+            clock=deps.clock,
+            tasks=tasks,
+        )
 
-
-async def _client_of(target: SignInTarget, grant: Grant) -> Client:
-    secret = target.client_secret if target.client_id == grant.client_id else None
-    return Client(client_id=grant.client_id, secret=secret)
+    async def _client_of(self, target: SignInTarget, grant: Grant) -> Client:
+        """The one that the grant was given to, with its secret where there is one."""
+        if target.client_id == grant.client_id:
+            return Client(client_id=grant.client_id, secret=target.client_secret)
+        kept = await self.clients.get(grant.key)
+        if kept is not None and (kept.client_id, kept.issuer) == (grant.client_id, grant.issuer):
+            return client_of(kept)
+        return Client(client_id=grant.client_id)
 
 
 async def _resource_of(target: SignInTarget) -> str | None:
