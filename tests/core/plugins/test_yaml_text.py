@@ -1,0 +1,102 @@
+"""The YAML that front matter is written in, with libyaml's faults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.plugins.yaml_scalars import YamlFault
+from core.plugins.yaml_text import Mapping, Node, Scalar, Sequence, parse_yaml
+
+
+def plain(node: Node | None) -> Any:
+    match node:
+        case None:
+            return None
+        case Scalar():
+            return node.text
+        case Sequence():
+            return [plain(item) for item in node.items]
+        case Mapping():
+            return {plain(key): plain(value) for key, value in node.pairs}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("# nothing\n", None),
+        ("a: 1\nb: [x, \"y\", 'it''s']\n", {"a": "1", "b": ["x", "y", "it's"]}),
+        ("a: |\n  x\n   y\n\nb: c\n", {"a": "x\n y\n", "b": "c"}),
+        ("a: >-\n  one\n  two\n\n  three\n", {"a": "one two\nthree"}),
+        ("a: |+\n  x\n\n", {"a": "x\n\n"}),
+        ("a: |2\n   x\n", {"a": " x\n"}),
+        ("- a\n-   b: c\n    d: e\n", ["a", {"b": "c", "d": "e"}]),
+        ("a:\n- b\n- c", {"a": ["b", "c"]}),
+        ("a: &x [1]\nb: *x\n", {"a": ["1"], "b": ["1"]}),
+        ('a: "\\u00e9\\n\\x41"', {"a": "é\nA"}),
+        ("? k\n: v", {"k": "v"}),
+        ("{a: b, c}", {"a": "b", "c": ""}),
+        ("%YAML 1.1\n---\na", "a"),
+        ("key: value\n more", {"key": "value more"}),
+        ("a: b #c", {"a": "b"}),
+        ("a: b#c", {"a": "b#c"}),
+        ("a: !!str 1", {"a": "1"}),
+        ("a:\n  b:\n    c: 1\n  d: 2\n", {"a": {"b": {"c": "1"}, "d": "2"}}),
+    ],
+)
+def test_texts_are_read_as_libyaml_reads_them(text: str, value: Any):
+    assert plain(parse_yaml(text)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a: b: c", "mapping values are not allowed in this context at line 1 column 5"),
+        (
+            "a: [1",
+            "did not find expected ',' or ']' at line 2 column 1, "
+            "while parsing a flow sequence at line 1 column 4",
+        ),
+        (
+            'a: "x',
+            "found unexpected end of stream at line 1 column 6, "
+            "while scanning a quoted scalar at line 1 column 4",
+        ),
+        (
+            "\ta: b",
+            "found character that cannot start any token, while scanning for the next token",
+        ),
+        ("a: *no", "unknown anchor at line 1 column 4"),
+        (
+            'a: "b" c',
+            "did not find expected key at line 1 column 8, while parsing a block mapping",
+        ),
+        (
+            "--- a\n...\n--- b",
+            "deserializing from YAML containing more than one document is not supported",
+        ),
+    ],
+)
+def test_faults_have_libyamls_words_and_places(text: str, fault: str):
+    with pytest.raises(YamlFault) as caught:
+        parse_yaml(text)
+    assert str(caught.value) == fault
+
+
+def test_aliases_inside_themselves_and_deep_nesting_end():
+    with pytest.raises(YamlFault):
+        parse_yaml("[" * 2000)
+    with pytest.raises(YamlFault):
+        plain(parse_yaml("a: &a [*a]"))
+
+
+@given(st.text(alphabet=" \n\t-:?[]{},&*!|>'\"%@`#ab01\\", max_size=40))
+def test_any_text_is_read_or_has_a_fault(text: str):
+    try:
+        plain(parse_yaml(text))
+    except YamlFault as fault:
+        assert str(fault)
