@@ -1,4 +1,4 @@
-"""The person's own settings: `settings.toml` in Jackfield's configuration folder. Only ever read."""
+"""The person's own settings: `settings.toml` in our configuration folder. Only ever read."""
 
 from __future__ import annotations
 
