@@ -128,7 +128,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path):
     assert "Permission denied (os error 13)" in market.refusal.message
 
 
-SKIPPED = [
+SKIPPED: list[tuple[dict[str, Any], str]] = [
     ({"name": "a", "source": "../a"}, "source-path"),
     ({"name": "a", "source": {"source": "github", "repo": "x/y"}}, "source-kind"),
     ({"name": "a", "source": 7}, "source-shape"),
