@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ from core.auth.layer import SignInLayer
 from core.auth.probe import MetadataProbe
 from core.channels import EventHub
 from core.client.in_process import InProcessClient
+from core.compat.refresh_on_list import RefreshOnList
+from core.compat.startup_upgrade import StartupUpgrade
 from core.config.edit import ConfigEditor
 from core.config.paths import Home
 from core.config.store import ConfigStore
@@ -73,6 +75,7 @@ class Core:
         dispatcher: Every method, for the wire face.
         config: How the configuration is read here.
         hub: State and occurrences.
+        startup: What the real app-server does unasked when it starts; only its face does.
     """
 
     dispatcher: Dispatcher
@@ -80,6 +83,7 @@ class Core:
     hub: EventHub
     deps: Deps
     threads: ThreadManager
+    startup: Callable[[], Awaitable[None]]
 
     def client(self) -> CoreClient:
         """A client in this process, as the panel uses it."""
@@ -111,6 +115,7 @@ async def open_core(
                     hub=hub,
                     deps=deps,
                     threads=threads,
+                    startup=building.startup.run,
                 )
                 tasks.cancel_scope.cancel()
     finally:
@@ -149,6 +154,13 @@ class _Building:
         self.git = Git(processes, deps.environ)
         fetcher = SourceFetcher(home, processes, deps.environ)
         self.installer = Installer(home, self.config_service, fetcher, deps.state_dir)
+        self.upgrader = MarketplaceUpgrader(home, config, self.git, self.installer, deps.state_dir)
+        self.plugin_set = PluginSet(
+            ("manifests", step(self.lists.known.clear)),
+            ("servers", self._servers_follow),
+        )
+        self.startup = StartupUpgrade(config, self.upgrader, self.plugin_set.changed)
+        self._panel_session: PanelService | None = None
         plumbing = Plumbing(
             processes=processes,
             http=deps.http,
@@ -193,12 +205,13 @@ class _Building:
             self._deps.cwd,
             editor=self.editor,
             threads=self.threads,
+            refresh=RefreshOnList(self.installer, self.plugin_set.changed, self._tasks.start_soon),
         )
         panel = self._panel_service()
         services = (
             self.config_service,
             plugins,
-            self._plugin_changes(panel),
+            self._plugin_changes(),
             apps,
             AccountService(self.account),
             McpService(self.threads, self.panel, self.judge),
@@ -219,6 +232,7 @@ class _Building:
             self.panel,
             self.judge.probe,
             self._deps.clock,
+            self._deps.browser,
             self._hub.emit,
         )
 
@@ -242,32 +256,30 @@ class _Building:
             version=VERSION,
         )
         self.config_service.listen(service.on_config)
+        self._panel_session = service
         return service
 
-    def _plugin_changes(self, panel: PanelService) -> PluginChanges:
-        home, configs, deps = self._config.home, self._config, self._deps
+    def _plugin_changes(self) -> PluginChanges:
+        home, deps = self._config.home, self._deps
         writer, state = self.config_service, deps.state_dir
-
-        async def servers(scope: RequestScope) -> None:
-            if scope.caller.policy.follow_config:
-                await panel.reconsider()
-            else:
-                await self.threads.reload(scope)
-
         return PluginChanges(
             deps,
-            configs,
+            self._config,
             self.account.kind,
             self.installer,
-            MarketplaceAdder(home, configs, writer, self.git, deps),
-            MarketplaceRemover(home, configs, writer, state),
-            MarketplaceUpgrader(home, configs, self.git, self.installer, state),
-            PluginSet(
-                ("manifests", step(self.lists.known.clear)),
-                ("servers", servers),
-            ),
+            MarketplaceAdder(home, self._config, writer, self.git, deps),
+            MarketplaceRemover(home, self._config, writer, state),
+            self.upgrader,
+            self.plugin_set,
             self._hub.emit,
         )
+
+    async def _servers_follow(self, scope: RequestScope) -> None:
+        """Another set of plugins brings other servers."""
+        if not scope.caller.policy.follow_config:
+            await self.threads.reload(scope)
+        elif self._panel_session is not None:
+            await self._panel_session.reconsider()
 
     async def _threads_follow(self, delta: ConfigDelta) -> None:
         """A client wrote the configuration and wants its threads to have it at once."""

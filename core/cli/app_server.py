@@ -101,7 +101,10 @@ async def _open(
         if broken is not None:  # what is allowed is unknown, so nothing is
             raise CoreError(f"failed to load requirements: {broken.message}")
         opening.done(core.dispatcher, ConfigGate(core.config.load, deps.cwd))
-        await ended.wait()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(core.startup)
+            await ended.wait()
+            tasks.cancel_scope.cancel()
 
 
 def _listen(url: str) -> str:

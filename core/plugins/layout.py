@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -75,8 +76,20 @@ def split_marketplace_path(path: str) -> tuple[str, str] | None:
     return None
 
 
+_MUSL = {
+    errno.ENAMETOOLONG: "Filename too long",
+    errno.ELOOP: "Symbolic link loop",
+    errno.EIO: "I/O error",
+    errno.EBUSY: "Resource busy",
+    errno.EXDEV: "Cross-device link",
+    errno.EMFILE: "No file descriptors available",
+}
+"""Where the C library that Codex is built with has other words than the usual one."""
+
+
 def os_reason(error: OSError) -> str:
-    """An operating system's error as Rust prints it."""
+    """An operating system's error as Codex prints it."""
     if error.errno is None:
         return str(error)
-    return f"{os.strerror(error.errno)} (os error {error.errno})"
+    text = _MUSL.get(error.errno) or os.strerror(error.errno)
+    return f"{text} (os error {error.errno})"

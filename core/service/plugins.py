@@ -14,7 +14,7 @@ from core.errors import InternalError, InvalidRequest, Unavailable
 from core.plugins import remote
 from core.plugins.detail import DetailReader
 from core.plugins.hooks_list import HookLists
-from core.plugins.listing import DEADLINE, PluginLists
+from core.plugins.listing import DEADLINE, Found, PluginLists
 from core.plugins.search import search
 from core.plugins.skill_switch import selector, write_rule
 from core.plugins.skills_list import SkillLists
@@ -37,6 +37,7 @@ from core.scope import RequestScope
 from core.service.dispatch import Encoded, Handler
 
 if TYPE_CHECKING:
+    from core.compat.refresh_on_list import RefreshOnList
     from core.config.edit import ConfigEditor
     from core.config.model import Loaded
     from core.protocol.plugin_params import (
@@ -79,6 +80,7 @@ class PluginService:
         lists: Reads marketplaces.
         editor: Writes skills/config/write; None where nothing may be written.
         threads: For hooks/list of a thread.
+        refresh: What a list does besides for callers that want the real server's side effects.
         cwd: Directory of requests that name none.
     """
 
@@ -90,12 +92,14 @@ class PluginService:
         *,
         editor: ConfigEditor | None = None,
         threads: ThreadConfigs | None = None,
+        refresh: RefreshOnList | None = None,
     ) -> None:
         self._lists = lists
         self._configs = configs
         self._cwd = cwd
         self._editor = editor
         self._threads = threads
+        self._refresh = refresh
         self.skills = SkillLists(lists.home, configs, cwd)
         self.hooks = HookLists(lists.home, configs, cwd)
 
@@ -119,7 +123,7 @@ class PluginService:
         }
 
     async def list(self, params: PluginListParams, scope: RequestScope) -> Encoded:
-        """What can be found. Reads only."""
+        """What can be found. Reads only, but for callers whose policy says otherwise."""
         kinds = params.marketplace_kinds
         if kinds is not None:
             views, account = await self._blocking(
@@ -130,12 +134,24 @@ class PluginService:
                 remote.check_kinds(list(kinds), on, account)
             if "local" not in kinds:
                 return Encoded(_encode(PluginListResult(marketplaces=())))
-        found = await self._lists.read(params.cwds)
+        found = await self._refreshed(params, await self._lists.read(params.cwds), scope)
         shares = await self._blocking(self._lists.shares) if found.on else {}
         result = PluginListResult(
             marketplaces=tuple(found.entries(shares)), marketplace_load_errors=tuple(found.errors)
         )
         return Encoded(_encode(result))
+
+    async def _refreshed(
+        self, params: PluginListParams, found: Found, scope: RequestScope
+    ) -> Found:
+        """Side effects of a list: before the answer when it is forced, else after it."""
+        if self._refresh is None or not scope.caller.policy.installs_on_list or not found.on:
+            return found
+        if not params.force_refetch:
+            scope.after_answer(partial(self._refresh.start, found, scope))
+        elif await self._refresh.run(found, scope):
+            return await self._lists.read(params.cwds)
+        return found
 
     async def installed(
         self, params: PluginInstalledParams, scope: RequestScope

@@ -37,6 +37,8 @@ class ThreadPolicy:
         strict_config: A configuration that Codex refuses is refused when a thread starts or
             reloads; otherwise what is wrong with it is left out and told.
         identity: How it introduces itself.
+        installs_on_list: Listing plugins installs those that are configured and differ from
+            their source.
     """
 
     reconnect: bool
@@ -47,6 +49,7 @@ class ThreadPolicy:
     keep_connections: bool
     strict_config: bool
     identity: Identity
+    installs_on_list: bool = False
 
 
 CODEX = ThreadPolicy(
@@ -63,6 +66,7 @@ CODEX = ThreadPolicy(
         registration_name="Codex",
         client_id_document="https://chatgpt.com/oauth/codex",
     ),
+    installs_on_list=True,
 )
 """Threads of the app-server face: exactly the real one's behaviour."""
 

@@ -52,11 +52,12 @@ class Fetcher(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Installed:
-    """A copy in the cache."""
+    """A copy in the cache. `copied`: it is a new one."""
 
     plugin_id: str
     version: str
     root: str
+    copied: bool = True
 
 
 class Installer:
@@ -92,38 +93,55 @@ class Installer:
         await self._config.write([edit], tolerant=True)
         return installed
 
-    async def copy(self, market: str, entry: Entry, progress: Progress = no_progress) -> Installed:
-        """The same without touching the configuration."""
+    async def copy(
+        self,
+        market: str,
+        entry: Entry,
+        progress: Progress = no_progress,
+        *,
+        unless_version: str | None = None,
+    ) -> Installed:
+        """The same without touching the configuration.
+
+        Args:
+            unless_version: A source of this version is not copied.
+        """
         if isinstance(entry.source, LocalSource):
-            return await self._copy_from(entry.source.path, market, entry, progress)
+            root = entry.source.path
+            return await self._copy_from(root, market, entry, progress, unless_version)
         async with self._fetcher.fetched(entry, progress) as root:
             if root is None:
                 root = f"{self._home.plugins_staging}/-"
-            return await self._copy_from(root, market, entry, progress)
+            return await self._copy_from(root, market, entry, progress, unless_version)
 
     async def _copy_from(
-        self, root: str, market: str, entry: Entry, progress: Progress
+        self, root: str, market: str, entry: Entry, progress: Progress, unless: str | None
     ) -> Installed:
         version = await anyio.to_thread.run_sync(self._curated_version, market)
         judged = await anyio.to_thread.run_sync(judge, entry, root, version)
-        progress(None, "copying")
         folder = f"{self._home.plugins_cache}/{market}"
+        installed = Installed(
+            plugin_id=f"{entry.name}@{market}",
+            version=judged.version,
+            root=f"{folder}/{entry.name}/{judged.version}",
+            copied=judged.version != unless,
+        )
+        if installed.copied:
+            progress(None, "copying")
+            await self._put(root, folder, entry.name, judged)
+        return installed
+
+    async def _put(self, root: str, folder: str, plugin: str, judged: Judged) -> None:
         try:
             await anyio.to_thread.run_sync(_prepare, folder)
-            staging = staged(folder, PREFIX)
-            async with staging as place:
-                run = _Copying(root, place, entry.name, judged)
+            async with staged(folder, PREFIX) as place:
+                run = _Copying(root, place, plugin, judged)
                 await anyio.to_thread.run_sync(run.copy)
                 with anyio.CancelScope(shield=True):  # a thread that renames is not left behind
                     await anyio.to_thread.run_sync(run.switch, folder, self._state_dir)
         except OSError as error:
             what = "failed to create plugin cache directory"
             raise InternalError(f"{FAILED}{what}: {os_reason(error)}") from None
-        return Installed(
-            plugin_id=f"{entry.name}@{market}",
-            version=judged.version,
-            root=f"{folder}/{entry.name}/{judged.version}",
-        )
 
     def _curated_version(self, market: str) -> str | None:
         """The product's own snapshot is versioned by its commit."""

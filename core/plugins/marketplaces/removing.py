@@ -16,8 +16,10 @@ from core.errors import InternalError, InvalidRequest
 from core.plugins.install.installer import ConfigWriter
 from core.plugins.install.staging import staged
 from core.plugins.layout import os_reason
-from core.plugins.marketplaces.roots import PREFIX, checkout_of, configured, staging_folder
+from core.plugins.marketplaces.roots import STAGING, checkout_of, configured
 from core.plugins.names import marketplace_name_fault
+
+_PREFIX = "marketplace-remove-"
 
 
 class MarketplaceRemover:
@@ -69,7 +71,7 @@ class MarketplaceRemover:
                 os.rename(root, f"{place}/removed")
 
         try:
-            async with staged(staging_folder(self._home), PREFIX, short=True) as place:
+            async with staged(f"{self._home.tmp_dir}/{STAGING}", _PREFIX) as place:
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(move, place)
         except OSError as error:
