@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -93,6 +93,7 @@ class JackfieldApp(FollowingApp):
         )
         self._first_start = first_start
         self._asked_consent = False
+        self._leaving = False
         self.registry = REGISTRY
         self._views = {view.TAB: view(self.store, self.place, self.glyphs) for view in VIEWS}
         self.deeds = Deeds(self)
@@ -138,7 +139,7 @@ class JackfieldApp(FollowingApp):
         main = self.screen_stack[0]
         line = main.query_one(StatusLine)
         line.where = summary.where(self.store, self.place)
-        line.job = summary.job(self.store, self.glyphs)
+        line.job = summary.job(self.store, self.place, self.glyphs)
         line.counts = summary.counts(self.store, self.place)
         main.query_one(TabBar).badges = {tab: v.attention() for tab, v in self._views.items()}
 
@@ -231,7 +232,13 @@ class JackfieldApp(FollowingApp):
 
     async def action_command(self, id: str) -> None:
         """A key of the registry was pressed; the next key waits until it has been done."""
-        await self.deeds.run(id)
+        if not self._leaving:
+            await self.deeds.run(id)
+
+    def exit(self, *args: Any, **more: Any) -> None:
+        """As Textual's; keys that come after it mean nothing any more."""
+        self._leaving = True
+        super().exit(*args, **more)
 
     def tell(self, text: str, *, fault: bool = False) -> None:
         """Answer what the person did; the keys may mean something else now."""

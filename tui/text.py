@@ -310,15 +310,16 @@ def chop(text: str, cells: int) -> list[str]:
     Nothing is lost: side by side, the pieces are the text again.
     """
     pieces: list[str] = []
-    while width(text) > cells:
-        piece = head(text, cells)
+    at, reach = 0, (1 + _MARKS_PER_BASE) * max(1, cells) + 1  # in characters, of one piece
+    while len(text) - at > reach or width(text[at:]) > cells:
+        piece = head(text[at : at + reach], cells)
         blank = piece.rfind(" ") + 1
         if blank > len(piece) * 2 // 3:
             piece = piece[:blank]
-        piece = piece or text[0]  # a wide character where only one cell is left
-        text = text[len(piece) :]
+        piece = piece or text[at]  # a wide character where only one cell is left
+        at += len(piece)
         pieces.append(piece)
-    return [*pieces, text]
+    return [*pieces, text[at:]]
 
 
 def spread(left: Parts, right: Parts, cells: int, mark: str = CUT) -> list[Part]:

@@ -38,6 +38,8 @@ def signature(path: str) -> Signature:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return None
         return (-(error.errno or 1),)
+    except ValueError:
+        return None  # no file has such a name: a NUL, or what the system's encoding lacks
     return (
         status.st_mtime_ns,
         status.st_size,
@@ -61,6 +63,8 @@ def read_bytes(path: str) -> bytes | None:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return None
         raise Unreadable(os_reason(error)) from None
+    except ValueError:
+        return None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

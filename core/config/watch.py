@@ -72,7 +72,8 @@ class FileWatch:
 
     async def watch(self, paths: Collection[str | os.PathLike[str]]) -> None:
         """Watch exactly these from now on; what is there now counts as known."""
-        wanted = {os.fspath(path) for path in paths}
+        # A name from a file may hold what no name on disk can: a NUL.
+        wanted = {name for path in paths if "\0" not in (name := os.fspath(path))}
         fresh = [path for path in wanted if path not in self._seen]
         seen = await anyio.to_thread.run_sync(lambda: {path: _look(path)[0] for path in fresh})
         kept = {path: known for path, known in self._seen.items() if path in wanted}

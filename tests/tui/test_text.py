@@ -104,6 +104,12 @@ def test_pieces_side_by_side_are_the_text(text: str, room: int) -> None:
     assert all(width(piece) <= room for piece in pieces)
 
 
+def test_the_time_that_a_word_takes_grows_no_faster_than_the_word():
+    # Measured anew from each piece on, it would take minutes.
+    pieces = chop("\u00e9" * 400_000, 40)
+    assert (len(pieces), {len(piece) for piece in pieces}) == (10_000, {40})
+
+
 @given(foreign, st.integers(0, 80))
 def test_padded_text_is_exactly_as_wide_as_asked_or_longer(text: str, room: int) -> None:
     assert width(pad(text, room)) == max(room, width(clean(text)))

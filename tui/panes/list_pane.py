@@ -18,11 +18,13 @@ from tui.panes.states import (
     loading_state,
     nothing_state,
     progress_of,
+    unreadable_state,
 )
 from tui.store import Changed, ViewStore
 from tui.switching import SwitchTarget
 from tui.text import Part
 from tui.views.base import Details, ListView
+from tui.views.summary import broken_file
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.notice import Notice
 from tui.widgets.page import Page, key_parts
@@ -134,7 +136,7 @@ class ListPane(Horizontal):
     # ── filling ──
 
     def _on_store_changed(self, changed: set[Changed]) -> None:
-        if not changed & self.view.DOMAINS:
+        if not changed & {*self.view.DOMAINS, "config"}:
             return
         if self.active:
             self.fill()
@@ -231,6 +233,8 @@ class ListPane(Horizontal):
             notice.show(failed_state(self.view, "R", "exclamation_mark"))
         elif self.view.WAITS and table.waiting:
             notice.show_later(loading_state(self.view))
+        elif self.view.WAITS and (broken := broken_file(self.store)):
+            notice.show(unreadable_state(self.view, broken, "exclamation_mark"))
         else:
             notice.show(self.view.empty)
 

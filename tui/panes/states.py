@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from core.protocol.facts import Problem
 from tui.tables import Refresh, Source
 from tui.views.base import ListView
 from tui.views.search import nearest
@@ -77,6 +79,14 @@ def failed_state(view: ListView, retry: str, errors: str) -> Build:
     when = moment(table.outcome.at, view.store.now()) if table.outcome else ""
     title = f"{subject[:1].upper()}{subject[1:]} could not be read"
     return failed(title, said, when, words, keys=((retry, "try now"), (errors, "all errors")))
+
+
+def unreadable_state(view: ListView, broken: Problem, errors: str) -> Build:
+    """No row, because a file of settings is broken: its place, and what is wrong with it."""
+    place = view.place.of(broken.evidence)
+    name = os.path.basename(broken.evidence.file or "") or "The configuration"
+    said = f"{broken.message}, in {place}" if place else broken.message
+    return failed(f"{name} cannot be read", said, "", (), keys=((errors, "all errors"),))
 
 
 def nothing_state(view: ListView, text: str) -> Build:
