@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         hooks,
         initialize,
         jackfield,
+        login,
         marketplaces,
         mcp,
         oauth,
@@ -36,6 +37,7 @@ _SKILL_ASKED = "core.protocol.skill_params:"
 _OURS = "core.protocol.jackfield:"
 _NOTHING = _OURS + "NoParams"
 _DONE = _OURS + "Done"
+_LOGIN = "core.protocol.login:"
 
 INITIALIZE: Method[initialize.InitializeParams, initialize.InitializeResponse] = Method(
     "initialize",
@@ -288,6 +290,30 @@ JACKFIELD_ELICITATION_ANSWER: Method[jackfield.ElicitationAnswer, jackfield.Done
 )
 JACKFIELD_EVENTS_RECENT: Method[jackfield.RecentParams, jackfield.RecentResult] = Method(
     "jackfield/events/recent", _OURS + "RecentParams", _OURS + "RecentResult"
+)
+JACKFIELD_LOGIN_START: Method[login.LoginStartParams, login.LoginState] = Method(
+    "jackfield/login/start", _LOGIN + "LoginStartParams", _LOGIN + "LoginState"
+)
+JACKFIELD_LOGIN_STATE: Method[login.LoginIdParams, login.LoginState] = Method(
+    "jackfield/login/state", _LOGIN + "LoginIdParams", _LOGIN + "LoginState"
+)
+JACKFIELD_LOGIN_PASTE: Method[login.LoginPasteParams, login.LoginPasteResult] = Method(
+    "jackfield/login/paste", _LOGIN + "LoginPasteParams", _LOGIN + "LoginPasteResult"
+)
+JACKFIELD_LOGIN_OPEN: Method[login.LoginIdParams, login.LoginOpenResult] = Method(
+    "jackfield/login/open", _LOGIN + "LoginIdParams", _LOGIN + "LoginOpenResult"
+)
+JACKFIELD_LOGIN_CANCEL: Method[login.LoginIdParams, jackfield.Done] = Method(
+    "jackfield/login/cancel", _LOGIN + "LoginIdParams", _DONE
+)
+JACKFIELD_LOGIN_SIGN_OUT: Method[jackfield.NameParams, login.SignOutResult] = Method(
+    "jackfield/login/signOut", _OURS + "NameParams", _LOGIN + "SignOutResult"
+)
+JACKFIELD_LOGIN_FORGET: Method[jackfield.NameParams, jackfield.Done] = Method(
+    "jackfield/login/forget", _OURS + "NameParams", _DONE
+)
+JACKFIELD_LOGIN_CREDENTIALS: Method[jackfield.NameParams, login.CredentialState] = Method(
+    "jackfield/login/credentials", _OURS + "NameParams", _LOGIN + "CredentialState"
 )
 
 METHODS: dict[str, Method[Any, Any]] = {

@@ -66,6 +66,8 @@ class Attempt:
         ends_at: Seconds since the epoch.
         patient: A redirect with a wrong `state` or `iss` does not end it, and the browser is told
             how it ended. Otherwise as observed in Codex 0.171.0: it is told before the exchange.
+        scopes_before: Granted to the sign-in that this one replaces.
+        poll: Waits for the person's answer to the device code.
         spawn: Starts what goes on after the browser has been answered.
         store: Where the tokens are, once it is done.
         error: The wire's words for its failure; `reason`: those for people.
@@ -84,6 +86,8 @@ class Attempt:
     trail: list[Step]
     ends_at: float
     patient: bool
+    scopes_before: tuple[str, ...] = ()
+    poll: Callable[[], Awaitable[Tokens]] | None = field(default=None, repr=False)
     spawn: Callable[..., object] | None = field(default=None, repr=False)
     url: str = field(default="", repr=False)
     redirect: Redirect | None = None
@@ -138,11 +142,23 @@ class Attempt:
 
     async def finish(self, arrival: Arrival) -> None:
         """Get the tokens and store them."""
+        await self._finish(lambda: self.exchange(arrival))
+
+    async def granted(self, tokens: Tokens) -> None:
+        """Store tokens that came another way."""
+
+        async def given() -> Tokens:
+            return tokens
+
+        if self.stage == "waiting":
+            await self._finish(given)
+
+    async def _finish(self, get: Callable[[], Awaitable[Tokens]]) -> None:
         self.stage = "exchanging"
         try:
             # The code is used up by this: what comes back must not be lost with the caller.
             with anyio.CancelScope(shield=True):
-                self.store = await self.commit(await self.exchange(arrival))
+                self.store = await self.commit(await get())
         except CoreError as error:
             stored = error.message.startswith("failed to write")
             self.fail(error.message if stored else NOT_HANDLED, error.message)

@@ -70,19 +70,16 @@ class Redirect:
 
     Attributes:
         uri: As the authorization server is told.
+        bound: Port that is listened on.
         everywhere: The listener takes connections from other machines.
     """
 
     uri: str
     listener: SocketListener
     everywhere: bool
+    bound: int
     _busy: int = 0
     _idle: anyio.Event = field(default_factory=anyio.Event)
-
-    @property
-    def port(self) -> int:
-        """That is listened on."""
-        return self.listener.extra(SocketAttribute.local_port)
 
     async def serve(self, arrived: Arrived) -> None:
         """Answer until cancelled; requests that are not the redirect end nothing."""
@@ -116,7 +113,7 @@ class Redirect:
                 await self._idle.wait()
 
     def _hosts(self) -> frozenset[str]:
-        port = self.port
+        port = self.bound
         named = urlsplit(self.uri).netloc.lower()
         return frozenset({f"127.0.0.1:{port}", f"localhost:{port}", named})
 
@@ -187,7 +184,7 @@ async def listen(
         uri = f"http://127.0.0.1:{bound}/callback{tail}"
     else:
         uri = _extended(configured, tail, bound)
-    return Redirect(uri=uri, listener=listener, everywhere=everywhere)
+    return Redirect(uri=uri, listener=listener, everywhere=everywhere, bound=bound)
 
 
 async def _bind(host: str, port: int | None, wanted: int | None) -> SocketListener:

@@ -22,6 +22,8 @@ class Registration:
     Attributes:
         redirect: The redirect URI that it was registered with.
         secret_ends: When the secret expires, seconds since the epoch; 0 = never.
+        sends_resource: The server takes resource indicators (RFC 8707).
+        allowed: Hosts on private networks that may be contacted for it.
     """
 
     issuer: str
@@ -30,6 +32,8 @@ class Registration:
     secret: str | None = field(default=None, repr=False)
     secret_ends: float = 0.0
     method: str = "none"
+    sends_resource: bool = True
+    allowed: tuple[str, ...] = ()
 
 
 class ClientStore:

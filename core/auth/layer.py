@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from anyio.abc import TaskGroup
@@ -12,7 +13,8 @@ from core.auth.client_store import ClientStore
 from core.auth.credential_file import CredentialFile
 from core.auth.credentials import Credentials
 from core.auth.grant_locks import GrantLocks
-from core.auth.grants import Grant
+from core.auth.grants import Grant, store_key
+from core.auth.outgoing import Outgoing
 from core.auth.registration import client_of
 from core.auth.sender import Sender
 from core.auth.sign_in import SignIns
@@ -45,19 +47,20 @@ class SignInLayer:
             load=load,
             read_only=deps.read_only,
         )
+        self.clients = ClientStore(deps.state_dir, deps.clock)
         self.bearer = StoredBearer(
             self.credentials,
             deps.clock,
-            opens=self.sender.open,
+            opens=self._open,
             client_of=self._client_of,
-            resource_of=_resource_of,
+            resource_of=self._resource_of,
         )
-        self.clients = ClientStore(deps.state_dir, deps.clock)
         self.sign_ins = SignIns(
             sender=self.sender,
             credentials=self.credentials,
             bearer=self.bearer,
             clients=self.clients,
+            client_of=self._client_of,
             clock=deps.clock,
             tasks=tasks,
         )
@@ -71,6 +74,12 @@ class SignInLayer:
             return client_of(kept)
         return Client(client_id=grant.client_id)
 
+    async def _open(self, target: SignInTarget) -> AsyncGenerator[Outgoing]:
+        kept = await self.clients.get(store_key(target.server, target.url))
+        opened = asynccontextmanager(self.sender.open)
+        async with opened(target, allowed=kept.allowed if kept else ()) as out:
+            yield out
 
-async def _resource_of(target: SignInTarget) -> str | None:
-    return target.url
+    async def _resource_of(self, target: SignInTarget) -> str | None:
+        kept = await self.clients.get(store_key(target.server, target.url))
+        return target.url if kept is None or kept.sends_resource else None

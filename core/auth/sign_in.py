@@ -5,25 +5,28 @@ Source: MCP 2025-11-25, Authorization; OAuth 2.1 with PKCE; RFC 8707, RFC 9207.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import anyio
 from anyio.abc import TaskGroup
 
 from core.auth.attempt import TIMED_OUT, Attempt, authorization_url
-from core.auth.bearer import StoredBearer
+from core.auth.bearer import ClientOf, StoredBearer
 from core.auth.callback import Arrival, listen
-from core.auth.client_store import ClientStore
+from core.auth.client_store import ClientStore, Registration
 from core.auth.credentials import Credentials
+from core.auth.device import DevicePoll, ask_device_code
 from core.auth.discovery import Discovered, discover
 from core.auth.grants import Grant
 from core.auth.guard import Guard
-from core.auth.outgoing import Step
+from core.auth.outgoing import Outgoing, Step
 from core.auth.registration import Registrar, Wish
+from core.auth.revocation import revoke
 from core.auth.scopes import OFFLINE, chosen_scopes
 from core.auth.sender import Sender, server_url
 from core.auth.token_endpoint import Client, Tokens, TokensRefused, ask_tokens
@@ -48,6 +51,7 @@ class Wishes:
         callback_url, callback_port: Where the entry of the server does not say.
         resource: Send the resource indicator (RFC 8707).
         allowed: Hosts on private networks that may be contacted for it.
+        device: Get a device code too, where they are offered.
     """
 
     scopes: tuple[str, ...] | None = None
@@ -58,6 +62,7 @@ class Wishes:
     resource: bool = True
     allowed: Collection[str] = ()
     thread_id: str | None = None
+    device: bool = False
 
 
 Ended = Callable[[Attempt], None]
@@ -68,6 +73,7 @@ class SignIns:
     """All attempts of a core.
 
     Attributes:
+        client_of: Who we are at the authorization server that granted something.
         tasks: Where attempts wait.
     """
 
@@ -75,6 +81,7 @@ class SignIns:
     credentials: Credentials
     bearer: StoredBearer
     clients: ClientStore
+    client_of: ClientOf
     clock: Clock
     tasks: TaskGroup
     attempts: dict[str, Attempt] = field(default_factory=dict[str, Attempt])
@@ -88,14 +95,19 @@ class SignIns:
             ended: Called once, when the attempt has ended in whatever way.
 
         Raises:
-            CoreError: It cannot be begun; in the wire's words.
+            CoreError: It cannot be begun; in the wire's words. `data` has the trail, and the host
+                that would have to be allowed.
         """
         beginning = _Beginning(self, target, wishes, policy)
         try:
             with anyio.fail_after(BEGIN_LIMIT):
                 attempt = await beginning.attempt()
         except TimeoutError:
-            raise CoreError("the server did not answer in time") from None
+            message = "the server did not answer in time"
+            raise CoreError(message, data=beginning.so_far()) from None
+        except CoreError as error:
+            error.data = beginning.so_far()
+            raise
         self._keep(attempt)
         self.tasks.start_soon(self._wait, attempt, wishes.timeout, ended)
         return attempt
@@ -121,6 +133,8 @@ class SignIns:
             async with anyio.create_task_group() as waiting:
                 attempt.spawn = waiting.start_soon
                 waiting.start_soon(redirect.serve, attempt.arrived)
+                if attempt.poll is not None:
+                    waiting.start_soon(_poll, attempt, attempt.poll)
                 with anyio.move_on_after(max(1.0, timeout)):
                     await attempt.over.wait()
                 if attempt.stage == "exchanging":
@@ -135,11 +149,37 @@ class SignIns:
                 await redirect.listener.aclose()
         ended(attempt)
 
-    async def remove(self, target: SignInTarget) -> bool:
-        """Take the stored tokens away; True when there were some. Raises InternalError."""
+    async def sign_out(self, target: SignInTarget) -> tuple[bool, str]:
+        """Revoke where that is offered, and remove everything in any case.
+
+        Returns:
+            Whether anything was stored, and why it was not revoked, or "".
+
+        Raises:
+            InternalError: A store could not be asked; in the wire's words.
+        """
+        note = ""
+        try:
+            grant = await self.credentials.get(target.server, target.url, fresh=True)
+        except CoreError as error:
+            grant, note = None, error.message
+        if grant is not None:
+            client = await self.client_of(target, grant)
+            async with asynccontextmanager(self.sender.open)(target) as out:
+                note = await revoke(out, target, grant, client)
         removed = await self.credentials.remove(target.server, target.url)
         self.bearer.forget(target.server, target.url)
-        return removed
+        return removed, note
+
+
+async def _poll(attempt: Attempt, poll: Callable[[], Awaitable[Tokens]]) -> None:
+    try:
+        tokens = await poll()
+    except CoreError as error:
+        if attempt.stage == "waiting":
+            attempt.fail(error.message, error.message)
+        return
+    await attempt.granted(tokens)
 
 
 class _Beginning:
@@ -148,6 +188,7 @@ class _Beginning:
     ) -> None:
         self._owner, self._target, self._wishes, self._policy = owner, target, wishes, policy
         self._trail: list[Step] = []
+        self._out: Outgoing | None = None
         opens = asynccontextmanager(owner.sender.open)
         self._opened = partial(opens, target, trail=self._trail, allowed=wishes.allowed)
 
@@ -156,6 +197,7 @@ class _Beginning:
         url = server_url(target)
         made: Attempt | None = None
         async with self._opened() as out:
+            self._out = out
             found = await discover(out, url, assume=not ours)
             self._check(found)
             registrar = Registrar(
@@ -200,8 +242,46 @@ class _Beginning:
                 consent=ours and OFFLINE in (scopes or ()),
             )
             self._made, self._registrar = made, registrar
+            try:
+                await self._prepare(out, made)
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await redirect.listener.aclose()
+                raise
         assert made is not None
         return made
+
+    async def _prepare(self, out: Outgoing, made: Attempt) -> None:
+        import httpx
+
+        server, owner = made.found.server, self._owner
+        try:
+            before = await owner.credentials.get(made.server, made.server_url)
+            made.scopes_before = before.scopes if before is not None else ()
+        except CoreError:
+            pass  # only the comparison is missing then
+        if not self._wishes.device or server.device_endpoint is None:
+            return
+        base = httpx.URL(server.base)
+        made.device = await ask_device_code(
+            out,
+            base.join(server.device_endpoint),
+            made.client,
+            made.scopes,
+            self._resources()[:1],
+        )
+        made.poll = DevicePoll(
+            opened=self._opened,
+            url=base.join(server.token_endpoint),
+            client=made.client,
+            code=made.device,
+            clock=owner.clock,
+        ).tokens
+
+    def so_far(self) -> dict[str, Any]:
+        """What was asked, for people who want to know why it failed."""
+        steps = [asdict(step) for step in self._trail]
+        return {"trail": steps, "blockedHost": self._out.blocked if self._out is not None else ""}
 
     def _resources(self) -> Sequence[str]:
         if not self._wishes.resource:
@@ -277,8 +357,27 @@ class _Beginning:
         )
         async with owner.credentials.locks.entry(grant.key):
             place = await owner.credentials.put(grant)
+        if made.patient:
+            await self._remember(grant)
         owner.bearer.forget(grant.server_name, grant.server_url)
         return place
+
+    async def _remember(self, grant: Grant) -> None:
+        """What the person has chosen for this server counts when tokens are refreshed too."""
+        wishes, clients = self._wishes, self._owner.clients
+        kept = await clients.get(grant.key)
+        if kept is None or kept.client_id != grant.client_id:
+            redirect = self._made.redirect.uri if self._made.redirect else ""
+            kept = Registration(
+                issuer=grant.issuer or "", client_id=grant.client_id, redirect=redirect
+            )
+        chosen = replace(
+            kept, sends_resource=wishes.resource, allowed=tuple(sorted(wishes.allowed))
+        )
+        if chosen != Registration(
+            issuer=chosen.issuer, client_id=chosen.client_id, redirect=chosen.redirect
+        ):
+            await clients.put(grant.key, chosen)
 
 
 def _first(*ports: int | None) -> int | None:

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from core.auth.attempt import Attempt
+from core.auth.grants import store_key
 from core.auth.sign_in import TIMEOUT, SignIns, Wishes
 from core.config.model import Loaded
 from core.errors import CoreError, InternalError, InvalidRequest
 from core.mcp.effective import Reading
 from core.mcp.spec import Endpoint, ServerSpec, labelled
-from core.ports import Clock
+from core.ports import Browser, Clock
 from core.protocol.events import Event, LoginCompleted
+from core.protocol.jackfield import Done, NameParams
+from core.protocol.login import (
+    CredentialState,
+    LoginDevice,
+    LoginIdParams,
+    LoginOpenResult,
+    LoginPasteParams,
+    LoginPasteResult,
+    LoginStartParams,
+    LoginState,
+    LoginStep,
+    SignOutResult,
+)
 from core.scope import RequestScope
-from core.seams import AuthProbe
+from core.seams import AuthProbe, SignInTarget
 from core.service.dispatch import Handler
 from core.threads.manager import ThreadManager
 from core.threads.panel import Panel
@@ -41,13 +55,25 @@ class LoginService:
         panel: Panel,
         probe: AuthProbe,
         clock: Clock,
+        browser: Browser,
         emit: Callable[[Event], None],
     ) -> None:
         self._sign_ins, self._threads, self._panel = sign_ins, threads, panel
         self._probe, self._clock, self._emit = probe, clock, emit
+        self._browser = browser
 
     def handlers(self) -> dict[str, Handler]:
-        return {"mcpServer/oauth/login": self.login}
+        return {
+            "mcpServer/oauth/login": self.login,
+            "jackfield/login/start": self.start,
+            "jackfield/login/state": self.state,
+            "jackfield/login/paste": self.paste,
+            "jackfield/login/open": self.open,
+            "jackfield/login/cancel": self.cancel,
+            "jackfield/login/signOut": self.sign_out,
+            "jackfield/login/forget": self.forget,
+            "jackfield/login/credentials": self.credentials,
+        }
 
     async def login(
         self, params: McpServerOauthLoginParams, scope: RequestScope
@@ -102,6 +128,7 @@ class LoginService:
         except CoreError as error:
             raise InternalError(
                 f"failed to login to MCP server '{spec.name}': {error.message}",
+                data=error.data if scope.caller.policy.negotiate else None,
                 hint=error.hint,
                 evidence=error.evidence,
             ) from None
@@ -113,7 +140,8 @@ class LoginService:
         scopes: tuple[str, ...] | None,
         timeout: float,
         registration: Literal["auto", "cimd", "dcr"],
-        thread_id: str | None,
+        thread_id: str | None = None,
+        **more: Any,
     ) -> Wishes:
         url = loaded.get("mcp_oauth_callback_url")
         port = loaded.get("mcp_oauth_callback_port")
@@ -124,7 +152,97 @@ class LoginService:
             callback_url=url if isinstance(url, str) else None,
             callback_port=port if type(port) is int else None,
             thread_id=thread_id,
+            **more,
         )
+
+    # -- ours
+
+    async def start(self, params: LoginStartParams, scope: RequestScope) -> LoginState:
+        """Begin an attempt for the panel; `LoginCompleted` tells its end.
+
+        Raises:
+            InvalidRequest, InternalError: As `login`; `data` has the trail of what was asked.
+        """
+        reading = await self._reading(None, scope)
+        spec, endpoint = self._server(reading, params.name, None, threaded=False)
+        wishes = self._wishes(
+            reading.loaded,
+            scopes=params.scopes,
+            timeout=params.timeout_secs,
+            registration="auto",
+            resource=params.resource,
+            allowed=params.allow_hosts,
+            device=params.device,
+        )
+
+        def ended(attempt: Attempt) -> None:
+            self._ended(attempt)
+            self._follow(attempt)
+
+        return login_state(await self._begin(spec, endpoint, wishes, scope, ended))
+
+    async def state(self, params: LoginIdParams, scope: RequestScope) -> LoginState:
+        """An attempt as it stands, until long after its end."""
+        return login_state(self._attempt(params.login_id))
+
+    async def paste(self, params: LoginPasteParams, scope: RequestScope) -> LoginPasteResult:
+        """Take a redirect that could not come by itself."""
+        reason = await self._attempt(params.login_id).pasted(params.text)
+        return LoginPasteResult(accepted=not reason, reason=reason)
+
+    async def open(self, params: LoginIdParams, scope: RequestScope) -> LoginOpenResult:
+        """Open the page in a browser of this machine."""
+        return LoginOpenResult(opened=await self._browser.open(self._attempt(params.login_id).url))
+
+    async def cancel(self, params: LoginIdParams, scope: RequestScope) -> Done:
+        """End an attempt that waits; its port is free at once."""
+        if not self._sign_ins.cancel(params.login_id):
+            raise InvalidRequest("this sign-in does not wait for anybody any more")
+        return Done()
+
+    async def sign_out(self, params: NameParams, scope: RequestScope) -> SignOutResult:
+        """Revoke the tokens where that is offered, and remove them from every store."""
+        target = await self._target(params.name, scope)
+        removed, note = await self._sign_ins.sign_out(target)
+        self._stored(target.server, target.url, None)
+        return SignOutResult(removed=removed, revoked=removed and not note, note=note)
+
+    async def forget(self, params: NameParams, scope: RequestScope) -> Done:
+        """Forget the client that was registered for a server; the next sign-in makes a new one."""
+        target = await self._target(params.name, scope)
+        await self._sign_ins.clients.remove(store_key(target.server, target.url))
+        return Done()
+
+    async def credentials(self, params: NameParams, scope: RequestScope) -> CredentialState:
+        """What is stored for a server. Asks the store, and nobody else."""
+        target = await self._target(params.name, scope)
+        try:
+            grant, store = await self._sign_ins.credentials.find(target.server, target.url)
+        except CoreError as error:
+            return CredentialState(state="unknown", reason=error.message)
+        if grant is None:
+            return CredentialState(state="none")
+        renewable = grant.refresh_token is not None and grant.issuer is not None
+        usable = renewable or not grant.expired(self._clock.now())
+        return CredentialState(
+            state="oAuth" if usable else "notLoggedIn",
+            store=store,
+            expires_at=None if grant.expires_at is None else grant.expires_at / 1000,
+            refreshed_at=self._sign_ins.bearer.refreshed_at.get(grant.key),
+            renewable=renewable,
+            scopes=grant.scopes,
+        )
+
+    def _attempt(self, login_id: str) -> Attempt:
+        attempt = self._sign_ins.attempts.get(login_id)
+        if attempt is None:
+            raise InvalidRequest("there is no such sign-in")
+        return attempt
+
+    async def _target(self, name: str, scope: RequestScope) -> SignInTarget:
+        reading = await self._reading(None, scope)
+        spec, endpoint = self._server(reading, name, None, threaded=False, allowed=False)
+        return spec.sign_in_target(endpoint)
 
     # -- which server
 
@@ -137,7 +255,13 @@ class LoginService:
         return await self._threads.source.read()
 
     def _server(
-        self, reading: Reading, name: str, environment: str | None, *, threaded: bool
+        self,
+        reading: Reading,
+        name: str,
+        environment: str | None,
+        *,
+        threaded: bool,
+        allowed: bool = True,
     ) -> tuple[ServerSpec, Endpoint]:
         """The server to sign in to; refusals come before anything is asked of it."""
         spec = next((each for each in reading.specs if each.name == name), None)
@@ -145,7 +269,7 @@ class LoginService:
             raise InvalidRequest(f"No MCP server named '{labelled(name, environment)}' found.")
         if environment is not None and environment != (spec.environment_id or "local"):
             raise InvalidRequest(f"No MCP server named '{labelled(name, environment)}' found.")
-        if spec.standing == "blocked":
+        if allowed and spec.standing == "blocked":
             raise InternalError(_BLOCKED, evidence=spec.enabled_at, hint=spec.reason)
         endpoint = spec.target
         if not isinstance(endpoint, Endpoint):
@@ -188,3 +312,36 @@ class LoginService:
                 pass  # the thread has gone meanwhile
         if own is not None:
             self._panel.signed_in(server)
+
+
+def login_state(attempt: Attempt) -> LoginState:
+    """An attempt for the screen."""
+    redirect, device = attempt.redirect, attempt.device
+    forward = ""
+    if redirect is not None and not redirect.everywhere and attempt.stage == "waiting":
+        forward = f"ssh -N -L {redirect.bound}:127.0.0.1:{redirect.bound} HOST"
+    return LoginState(
+        login_id=attempt.id,
+        name=attempt.server,
+        stage=attempt.stage,
+        url=attempt.url,
+        redirect_uri=redirect.uri if redirect is not None else "",
+        forward=forward,
+        open_to_network=redirect is not None and redirect.everywhere,
+        device=None
+        if device is None
+        else LoginDevice(
+            user_code=device.user_code, page=device.page, page_with_code=device.page_with_code
+        ),
+        ends_at=attempt.ends_at,
+        scopes=attempt.scopes or (),
+        scopes_before=attempt.scopes_before,
+        trail=tuple(
+            LoginStep(verb=step.verb, url=step.url, status=step.status, note=step.note)
+            for step in attempt.trail
+        ),
+        warnings=attempt.found.warnings,
+        store=attempt.store,
+        reason=attempt.reason,
+        rejected=attempt.rejected,
+    )

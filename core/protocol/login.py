@@ -1,0 +1,132 @@
+"""What the panel asks of signing in: parameters and results of `jackfield/login/*`."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base of parameters and results here."""
+
+
+class LoginStartParams(Message, frozen=True, kw_only=True):
+    """Begin to sign in to a server.
+
+    Attributes:
+        scopes: None = as configured or offered.
+        timeout_secs: To wait for the person.
+        resource: Send the resource indicator (RFC 8707).
+        allow_hosts: Hosts on private networks that may be contacted for it.
+        device: Get a device code too, where they are offered.
+    """
+
+    name: str
+    scopes: tuple[str, ...] | None = None
+    timeout_secs: float = 300.0
+    resource: bool = True
+    allow_hosts: tuple[str, ...] = ()
+    device: bool = False
+
+
+class LoginStep(Message, frozen=True, kw_only=True):
+    """One request that was made. `status` 0: there was no answer, `note` says why."""
+
+    verb: str
+    url: str
+    status: int = 0
+    note: str = ""
+
+
+class LoginDevice(Message, frozen=True, kw_only=True):
+    """What to type in where."""
+
+    user_code: str
+    page: str
+    page_with_code: str = ""
+
+
+class LoginState(Message, frozen=True, kw_only=True):
+    """An attempt as it stands.
+
+    Attributes:
+        stage: `waiting`, `exchanging`, `done`, `failed`, `cancelled`.
+        url: To be opened; only for the person, as it ties the answer to this attempt.
+        forward: Command that lets a browser on another machine reach the redirect, or "".
+        open_to_network: The redirect is listened for on every interface.
+        ends_at: Seconds since the epoch.
+        scopes: That are asked for; `scopes_before` were granted last time.
+        store: `file` or `keyring`, once it is done.
+        rejected: Why a redirect that came was not taken.
+    """
+
+    login_id: str
+    name: str
+    stage: str
+    url: str = ""
+    redirect_uri: str = ""
+    forward: str = ""
+    open_to_network: bool = False
+    device: LoginDevice | None = None
+    ends_at: float = 0.0
+    scopes: tuple[str, ...] = ()
+    scopes_before: tuple[str, ...] = ()
+    trail: tuple[LoginStep, ...] = ()
+    warnings: tuple[str, ...] = ()
+    store: str = ""
+    reason: str = ""
+    rejected: str = ""
+
+
+class LoginIdParams(Message, frozen=True, kw_only=True):
+    """An attempt by its id."""
+
+    login_id: str
+
+
+class LoginPasteParams(Message, frozen=True, kw_only=True):
+    """The redirect's URL, its query, or the bare code."""
+
+    login_id: str
+    text: str
+
+
+class LoginPasteResult(Message, frozen=True, kw_only=True):
+    """`reason`: why it was not taken; the attempt goes on."""
+
+    accepted: bool
+    reason: str = ""
+
+
+class LoginOpenResult(Message, frozen=True, kw_only=True):
+    """Whether a browser took the page."""
+
+    opened: bool
+
+
+class SignOutResult(Message, frozen=True, kw_only=True):
+    """`removed`: something was stored. `note`: why the tokens were not revoked, or ""."""
+
+    removed: bool
+    revoked: bool = False
+    note: str = ""
+
+
+class CredentialState(Message, frozen=True, kw_only=True):
+    """What is stored for a server; never the tokens.
+
+    Attributes:
+        state: `none`, `oAuth`, `notLoggedIn` (of no use any more), `unknown` (unreadable).
+        store: `file`, `keyring` or "".
+        expires_at, refreshed_at: Seconds since the epoch, None when nobody knows; the latter of
+            the last refresh by this process.
+        renewable: It is refreshed by itself.
+        reason: Why the store cannot be read.
+    """
+
+    state: str
+    store: str = ""
+    expires_at: float | None = None
+    refreshed_at: float | None = None
+    renewable: bool = False
+    scopes: tuple[str, ...] = ()
+    reason: str = ""
