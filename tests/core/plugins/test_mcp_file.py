@@ -39,7 +39,7 @@ def test_one_bad_server_is_dropped_with_its_reason_and_takes_no_other_down(tmp_p
 
 
 def test_members_that_other_agents_have_are_passed_over(tmp_path: Path):
-    table = {"a": {"type": "stdio", "command": "a", "alwaysAllow": [], "env": None}}
+    table: Any = {"a": {"type": "stdio", "command": "a", "alwaysAllow": [], "env": None}}
     servers = servers_of(tmp_path / "p", {"mcpServers": table})
     assert servers.entries["a"] == {"command": "a"}
 
