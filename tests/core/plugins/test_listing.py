@@ -85,9 +85,7 @@ async def test_marketplaces_come_home_first_and_then_by_path(world: World, tmp_p
     assert ids(await world.listed()) == ["p@mine", "p@alpha", "p@zeta"]
 
 
-async def test_a_plugin_id_is_listed_once_the_first_marketplace_wins(
-    world: World, tmp_path: Path
-):
+async def test_a_plugin_id_is_listed_once_the_first_marketplace_wins(world: World, tmp_path: Path):
     put_market(world.user, "p", name="same")
     put_market(tmp_path / "other", "p", "q", name="same")
     world.add_market(tmp_path / "other", "same")

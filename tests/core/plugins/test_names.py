@@ -59,9 +59,7 @@ def test_an_id_is_a_plugin_at_a_marketplace(plugin_id: str, names: tuple[str, st
         (["1.0.0", "a1b2c3"], "a1b2c3"),
     ],
 )
-def test_the_greatest_version_is_used_and_local_before_all(
-    versions: list[str], used: str | None
-):
+def test_the_greatest_version_is_used_and_local_before_all(versions: list[str], used: str | None):
     assert greatest_version(versions) == used
     assert greatest_version(reversed(versions)) == used
 
