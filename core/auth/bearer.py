@@ -241,9 +241,7 @@ class StoredBearer:
             if not now.expired(self._clock.now()):
                 return now
         elif now is not None:
-            lost = replace(grant, refresh_token=None)
-            await self._credentials.replace(lost, place)
-            self._judged(lost, SignInNeeded("OAuth authorization required"))
+            await self._credentials.replace(replace(grant, refresh_token=None), place)
         raise SignInNeeded("OAuth authorization required")
 
 
@@ -260,5 +258,4 @@ def _with(grant: Grant, tokens: Tokens, now: float) -> Grant:
 
 def _digest(grant: Grant) -> str:
     """Tells grants apart without keeping their tokens."""
-    text = f"{grant.access_token}\0{grant.refresh_token or ''}"
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(grant.access_token.encode("utf-8", "surrogatepass")).hexdigest()

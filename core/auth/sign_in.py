@@ -24,7 +24,7 @@ from core.auth.device import DevicePoll, ask_device_code
 from core.auth.discovery import Discovered, discover
 from core.auth.grants import Grant
 from core.auth.guard import Guard
-from core.auth.outgoing import Outgoing, Step
+from core.auth.outgoing import Outgoing, Step, origin
 from core.auth.registration import Registrar, Wish
 from core.auth.revocation import revoke
 from core.auth.scopes import OFFLINE, chosen_scopes
@@ -305,7 +305,7 @@ class _Beginning:
             raise CoreError("the authorization endpoint is no URL")
         guard = Guard(server_url(self._target), allowed=self._wishes.allowed)
         own = server_url(self._target)
-        if (page.scheme, page.host, page.port) != (own.scheme, own.host, own.port):
+        if origin(page) != origin(own) or page.userinfo:
             guard.check_form(page)
 
     async def _exchange(self, arrival: Arrival) -> Tokens:
