@@ -95,6 +95,7 @@ class PluginCatalog:
         self._asked = count(1)
         self._begun = 0
         self._watched: tuple[Path, ...] = ()
+        self._counted: anyio.Event | None = None
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -133,7 +134,7 @@ class PluginCatalog:
                 tasks.start_soon(self._read_one, run, candidate)
         await self._finish(run, wanted)
         self._tell_finished(run, before)
-        self._after(run)
+        self._after(run, forced)
 
     def _look_around(self) -> tuple[Loaded, tuple[Candidate, ...], PluginStates]:
         loaded = self._configs.load(self._deps.cwd)
@@ -285,17 +286,21 @@ class PluginCatalog:
 
     # -- afterwards ----------------------------------------------------------------------------
 
-    def _after(self, run: _Refresh) -> None:
+    def _after(self, run: _Refresh, forced: bool) -> None:
         """Count the parts and keep the rows for the next start, in the background."""
         offers = {
             key: offer for known in self._groups.values() for key, offer in known.offers.items()
         }
         token = anyio.lowlevel.current_token()
+        done = self._counted = anyio.Event()
 
         def work() -> None:
-            self._counter.count_all(offers, run.turns, token)
-            with run.turns.turn() as tick:
-                self._cache.write(self._for_cache(), tick)
+            try:
+                self._counter.count_all(offers, run.turns, token, again=forced)
+                with run.turns.turn() as tick:
+                    self._cache.write(self._for_cache(), tick)
+            finally:
+                back(done.set, token)
 
         start(work, "plugins-count")
 
@@ -307,6 +312,11 @@ class PluginCatalog:
         return [
             Group(market=markets.get(key), plugins=tuple(rows)) for key, rows in grouped.items()
         ]
+
+    async def counted(self) -> None:
+        """Wait for the count in the background that the last refresh has begun."""
+        if self._counted is not None:
+            await self._counted.wait()
 
     # -- questions -----------------------------------------------------------------------------
 

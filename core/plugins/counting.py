@@ -60,14 +60,23 @@ class PartCounter:
         offers: Mapping[str, Offer],
         turns: Turns,
         token: anyio.lowlevel.EventLoopToken,
+        *,
+        again: bool,
     ) -> None:
         """Count every row whose files are here, installed ones first. In a thread.
 
         Stops when a newer count has begun.
+
+        Args:
+            again: Those too that are not installed and have been counted already.
         """
         self._generation += 1
         generation = self._generation
-        rows = [row for row in list(self._owner.current.rows.values()) if _wants_count(row)]
+        rows = [
+            row
+            for row in list(self._owner.current.rows.values())
+            if _wants_count(row) and (again or row.installed or _key(row) not in self._known)
+        ]
         rows.sort(key=lambda row: not row.installed)
         batch: dict[str, Brings] = {}
         for row in rows:
@@ -114,6 +123,8 @@ def _count(row: PluginRow, offer: Offer | None) -> Brings | None:
 
 def with_brings(row: PluginRow, brings: Brings) -> PluginRow:
     """A row with its counts; one that brings nothing says so, unless it is off."""
+    if row.state == "empty":
+        row = replace(row, state="enabled" if row.installed else "available", reason="")
     if not is_nothing(brings) or row.state not in ("enabled", "available"):
         return replace(row, brings=brings)
     only = f"only {', '.join(brings.ignored)}" if brings.ignored else ""
