@@ -85,6 +85,10 @@ class Unavailable(CoreError):
     code = INVALID_REQUEST
 
 
+class SignInNeeded(InternalError):
+    """What is stored for a server is of no use any more; only a new sign-in helps."""
+
+
 def core_error_in(error: BaseException) -> CoreError | None:
     """The first of our errors in what was raised, out of groups of tasks too; None without one."""
     if isinstance(error, CoreError):

@@ -15,7 +15,7 @@ from core.auth.discovery import Discovered, DiscoveryFailed, discover
 from core.auth.grants import Grant, store_key
 from core.auth.outgoing import Outgoing
 from core.auth.token_endpoint import FINAL, Client, Tokens, TokensRefused, ask_tokens
-from core.errors import CoreError
+from core.errors import CoreError, SignInNeeded
 from core.ports import Clock
 from core.seams import SignInTarget
 
@@ -28,10 +28,6 @@ _REQUIRED = "authorization required: OAuth authorization required"
 
 Opens = Callable[[SignInTarget], "AsyncGenerator[Outgoing]"]
 ClientOf = Callable[[SignInTarget, Grant], Awaitable[Client]]
-
-
-class SignInNeeded(CoreError):
-    """What is stored is of no use any more; only a new sign-in helps."""
 
 
 class RefreshFailed(CoreError):

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from anyio.abc import TaskGroup
 
-from core.errors import CoreError, InternalError, InvalidRequest, PeerError
+from core.errors import CoreError, InternalError, InvalidRequest, PeerError, SignInNeeded
 from core.mcp import shapes
 from core.mcp.client.session import HttpFailed, Session, SessionClosed
 from core.mcp.connection import Connection
@@ -66,6 +66,8 @@ async def call_tool(
         raise InternalError(f"{prefix}: {request_failed(failed)}") from None
     except PeerError:
         raise
+    except SignInNeeded:
+        return _sign_in_again()
     except CoreError as error:
         raise InternalError(f"{prefix}: {request_failed(error)}") from None
     try:
@@ -80,6 +82,18 @@ def _sign_in_needed(challenge: Sequence[str]) -> McpServerToolCallResult:
             "content": [{"type": "text", "text": "Authentication required"}],
             "isError": True,
             "_meta": {"mcp/www_authenticate": list(challenge)},
+        }
+    )
+
+
+def _sign_in_again() -> McpServerToolCallResult:
+    """What is stored authorised once, and does not any more."""
+    said = "MCP authentication required. Reconnect to continue using this server."
+    return McpServerToolCallResult.model_validate(
+        {
+            "content": [{"type": "text", "text": said}],
+            "isError": True,
+            "_meta": {"mcp/www_authenticate": 'Bearer error="invalid_token"'},
         }
     )
 

@@ -6,7 +6,8 @@ import anyio
 import httpx
 import pytest
 
-from core.auth.bearer import RefreshFailed, SignInNeeded
+from core.auth.bearer import RefreshFailed
+from core.errors import SignInNeeded
 from tests.core.auth.world import world
 
 pytestmark = pytest.mark.anyio
