@@ -12,6 +12,9 @@ from core.config.paths import Home
 from core.plugins.names import greatest_version, is_version, split_id
 from core.protocol.facts import Evidence
 
+_STAGED = ("plugin-install-", "plugin-backup-")
+"""Beginnings of the names of what is being installed, by us or by Codex."""
+
 
 @dataclass(frozen=True)
 class Switch:
@@ -80,6 +83,8 @@ class PluginStates:
         """Every plugin with a copy, configured or not, and the copy."""
         for marketplace in _directories(self._cache):
             for plugin in _directories(f"{self._cache}/{marketplace}"):
+                if plugin.startswith(_STAGED):
+                    continue
                 root = active_root(f"{self._cache}/{marketplace}/{plugin}")
                 if root is not None:
                     yield f"{plugin}@{marketplace}", root

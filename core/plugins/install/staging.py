@@ -20,7 +20,7 @@ import anyio
 import anyio.to_thread
 
 _SHORT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-_SETTLED = 60.0
+_SETTLED = 5.0  # between the making of a directory and its lock
 _OURS = re.compile(r"[0-9a-f]{12}")
 FORMER = "former"
 """Name in a staging directory of what was moved out of the target's way."""
