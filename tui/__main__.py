@@ -14,7 +14,7 @@ from pathlib import Path
 from tui.logs import start_logging
 from tui.options import LOG, Options, config_dir, state_dir
 from tui.settings import THEMES, read_settings
-from tui.terminal import BackgroundQuery, prepare_output, refusal, wants_ascii
+from tui.terminal import BackgroundQuery, prepare_frames, prepare_output, refusal, wants_ascii
 
 # Options whose value is the next word; those of the verbs among them.
 VALUED = frozenset({"--theme", "--cwd", "--home", "-c", "--config", "--enable", "--disable"})
@@ -90,6 +90,7 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     start_logging(state_dir(options.environ) / LOG)
     prepare_output()
+    prepare_frames()
     with BackgroundQuery() as query:
         from tui.launch import launch
 

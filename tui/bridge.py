@@ -80,6 +80,11 @@ class CorePast(Message, bubble=False):
 
 
 @dataclass
+class CoreRead(Message, bubble=False):
+    """Every domain has been read once in this session."""
+
+
+@dataclass
 class CoreLost(Message, bubble=False):
     """The core cannot be heard; the bridge tries again in `again_in` seconds."""
 
@@ -136,6 +141,7 @@ async def _read_all(client: CoreClient, target: MessagePump) -> None:
         await post_rows(client, target, domain)
     if past := await _read_past(client):
         target.post_message(CorePast(past))
+    target.post_message(CoreRead())
 
 
 async def post_rows(client: CoreClient, target: MessagePump, domain: Domain) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+WRITERS_TURN = 0.00005  # seconds; long enough to wake it
 Connect = Callable[[], Awaitable["CoreClient"]]
 
 
@@ -63,6 +65,10 @@ class FollowingApp(App[None]):
     def _handle_exception(self, error: Exception) -> None:
         log.error("the panel stopped", exc_info=error)
         super()._handle_exception(error)
+
+    def post_display_hook(self) -> None:
+        """Let the thread that writes to the terminal have its turn before anything else."""
+        time.sleep(WRITERS_TURN)
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback with the values of locals, and those may be secrets.
@@ -133,6 +139,13 @@ class FollowingApp(App[None]):
     def on_core_unread(self, message: bridge.CoreUnread) -> None:
         """A domain could not be read."""
         self.tell_changes(self.store.fail_to_load(message.domain, message.reason))
+
+    def on_core_read(self, message: bridge.CoreRead) -> None:
+        """Everything has been read: what is in memory now stays there.
+
+        The garbage collector need not look at it again; each of its looks would hold up a key.
+        """
+        gc.freeze()
 
     def on_core_past(self, message: bridge.CorePast) -> None:
         """What happened before we listened."""

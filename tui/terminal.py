@@ -65,6 +65,22 @@ def prepare_output() -> None:
             stream.reconfigure(errors="jackfield.cells")
 
 
+FRAMES_PER_SECOND = 240
+TURN = 0.0005  # seconds that a thread may keep the others from running
+
+
+def prepare_frames() -> None:
+    """Let a key be answered on the screen soon; to be called before Textual is loaded.
+
+    Textual waits up to two of its frame times after it has painted. Nothing is painted more often
+    for shorter ones: the timer rests while nothing has changed. And the threads that read keys and
+    write to the terminal get their turn sooner while the event loop, or a thread that reads files,
+    is busy: Python's own limit is 5 ms.
+    """
+    sys.setswitchinterval(TURN)
+    os.environ.setdefault("TEXTUAL_FPS", str(FRAMES_PER_SECOND))
+
+
 def _as_question_marks(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -7,7 +7,9 @@ from typing import Literal
 import msgspec
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Evidence(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False
+):
     """Where a fact comes from. All members optional; set what is known.
 
     Attributes:
@@ -34,7 +36,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 Severity = Literal["error", "warning", "note"]
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Problem(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False
+):
     """One fault, told on the row that it belongs to; it never hides anything else.
 
     Attributes:

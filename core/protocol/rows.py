@@ -38,8 +38,8 @@ DOMAINS: tuple[Domain, ...] = (
 )
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What every row has.
+class Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """What every row has. Values without cycles, so the garbage collector is spared them.
 
     Attributes:
         id: Unique in its domain and stable over refreshes; the cursor is kept by it.
@@ -82,7 +82,9 @@ class MarketplaceRow(Row, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-class Brings(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Brings(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False
+):
     """What a plugin contributes in Codex, counted; None in the row while not looked at."""
 
     skills: int = 0

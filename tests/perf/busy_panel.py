@@ -26,7 +26,7 @@ from core.protocol.events import (
 )
 from core.protocol.rows import Domain, InstalledRow, MarketplaceRow, PluginRow, ServerRow, ToolRow
 from tests.fakes.client import FakeClient
-from tui.app import JackfieldApp
+from tui.terminal import prepare_frames
 
 MARKETS = 10
 SERVERS = 50
@@ -149,6 +149,9 @@ async def storm(client: FakeClient, total: int, per_second: int) -> None:
 
 async def main(total: int, per_second: int) -> None:
     """Show the panel until it is left."""
+    prepare_frames()
+    from tui.app import JackfieldApp
+
     client = FakeClient(**rows(total))
 
     async def connect() -> CoreClient:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from heapq import nlargest
 from typing import Generic, TypeVar
+
+import msgspec
 
 T = TypeVar("T")
 
@@ -26,8 +27,7 @@ class Hit(IntEnum):
     TEXT = 4
 
 
-@dataclass(slots=True)
-class Searchable(Generic[T]):
+class Searchable(msgspec.Struct, Generic[T], gc=False):
     """A row as the filter sees it, folded once.
 
     Attributes:

@@ -45,6 +45,14 @@ class Looks:
             style = self._kept[""] = self._widget.rich_style
         return style
 
+    @property
+    def back(self) -> Style:
+        """The widget's background alone, for what lies beside its lines."""
+        if (style := self._kept.get("back")) is None:
+            below, own = self._widget.background_colors
+            style = self._kept["back"] = Style(bgcolor=(below + own).rich_color)
+        return style
+
     def _component(self, name: str) -> Style:
         return self._widget.get_component_rich_style(name)
 

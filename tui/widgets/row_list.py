@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual import events
-from textual.geometry import Offset
+from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -316,9 +316,12 @@ class RowList(LineView, can_focus=True):
         return self._painter.layout(width)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """One line of the screen, up to the scroll bar."""
+        return self._whole_line(y).crop(0, self.scrollable_content_region.width)
+
+    def _whole_line(self, y: int) -> Strip:
         line = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
+        width = self.outer_size.width
         if line >= len(self._model.visible):
             return self._painter.blank(width)
         id = self._model.visible[line]
@@ -328,6 +331,23 @@ class RowList(LineView, can_focus=True):
             self._spin()
         folded = id in self._model.folded if id in self._model.heads else None
         return self._painter.line(id, width, line == self._line, turn, folded)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines of the screen.
+
+        As they were drawn, without the box that Textual draws around each: the list has none,
+        and a line that is the same object as before costs next to nothing when the list scrolls.
+        """
+        ground = self.background_colors[1]
+        filters = self.get_line_filters()
+        whole = crop.column_span == (0, self.outer_size.width)
+        strips: list[Strip] = []
+        for y in crop.line_range:
+            strip = self._whole_line(y)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, ground)
+            strips.append(strip if whole else strip.crop(*crop.column_span))
+        return strips
 
     def notify_style_update(self) -> None:
         """Forget what was drawn in another style."""

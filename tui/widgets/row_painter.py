@@ -31,6 +31,8 @@ from tui.widgets.row_view import (
 _log = logging.getLogger(__name__)
 
 _KEPT: Final = 1024
+BAR: Final = 1
+"""Cells of the scroll bar at the right end."""
 
 # What a drawn line depends on besides its row: width, cursor, focus, turn of the busy sign.
 _State = tuple[int, bool, bool, int]
@@ -54,6 +56,7 @@ class RowPainter:
         self._build: Callable[[str], RowView] = _no_row
         self._match: re.Pattern[str] | None = None
         self._looks = Looks(widget)
+        self._blank: Strip | None = None
         self._views: LRUCache[str, RowView] = LRUCache(_KEPT)
         self._strips: LRUCache[str, tuple[_State, Strip]] = LRUCache(_KEPT)
         self._layouts: LRUCache[int, Layout] = LRUCache(8)
@@ -97,6 +100,7 @@ class RowPainter:
 
     def forget_looks(self) -> None:
         """The styles are other ones."""
+        self._blank = None
         self._looks.clear()
         self._strips.clear()
 
@@ -140,14 +144,17 @@ class RowPainter:
 
     def blank(self, width: int) -> Strip:
         """A line without a row."""
-        return Strip.blank(width, self._looks.plain)
+        if self._blank is None or self._blank.cell_length != width:
+            blank = Strip.blank(width - BAR, self._looks.plain)
+            self._blank = blank.adjust_cell_length(width, self._looks.back)
+        return self._blank
 
     def line(self, id: str, width: int, here: bool, turn: int, folded: bool | None) -> Strip:
         """The line of a row.
 
         Args:
             id: Of the row.
-            width: Cells of the list, scrollbar left out.
+            width: Cells of the list, scroll bar included.
             here: The cursor is on it.
             turn: Of the busy sign.
             folded: For a group row; None for a plain one.
@@ -167,16 +174,18 @@ class RowPainter:
         if here:
             mark = ">" if plain else glyphs.line("cursor")
         fresh, fresh_tone = glyphs.fresh(view.fresh)
+        room = width - BAR
         painted: Painted = [
             (mark, "accent" if self._widget.has_focus else "edge"),
             (f"{fresh} ", fresh_tone),
         ]
         if folded is None:
-            painted += paint_row(view, self.layout(width), glyphs, self._match, turn)
+            painted += paint_row(view, self.layout(room), glyphs, self._match, turn)
         else:
-            painted += paint_group(view, width - GUTTER + 2 - MARGIN, glyphs, folded)
+            painted += paint_group(view, room - GUTTER + 2 - MARGIN, glyphs, folded)
         ground = self._looks.ground(here, folded is not None)
         # Tones under reverse make a patchwork, so a plain cursor row has one style.
         pieces = [(text_of(painted), "")] if here and plain else merge(painted)
         segments = [Segment(text, ground + self._looks.tone(name)) for text, name in pieces]
-        return Strip(segments).crop_extend(0, width, ground)
+        line = Strip(segments).crop_extend(0, room, ground)
+        return line.adjust_cell_length(width, self._looks.back)
