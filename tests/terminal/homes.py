@@ -11,33 +11,45 @@ from tests.terminal.panel import MARK
 from tui.launch import FIRST_START
 
 
+def toml(value: str | float | bool | list[str]) -> str:
+    """A TOML value, all but plain ASCII written out."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return '"' + "".join(map(_escaped, value)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if " " <= char <= "~":
+        return f"\\{char}" if char in '"\\' else char
+    return f"\\U{ord(char):08x}"
+
+
 def server_table(name: str, command: list[str], mark: str = "", **more: Any) -> str:
     """A `[mcp_servers.NAME]` table of a program; the mark goes into its environment."""
     program, *words = command
     lines = [
-        f"[mcp_servers.{json.dumps(name)}]",
-        f"command = {json.dumps(program)}",
-        f"args = {json.dumps(words)}",
-        *(f"{key} = {json.dumps(value)}" for key, value in more.items()),
+        f"[mcp_servers.{toml(name)}]",
+        f"command = {toml(program)}",
+        f"args = {toml(words)}",
+        *(f"{key} = {toml(value)}" for key, value in more.items()),
     ]
     if mark:
-        lines.append(f"env = {{ {MARK} = {json.dumps(mark)} }}")
+        lines.append(f"env = {{ {MARK} = {toml(mark)} }}")
     return "\n".join(lines) + "\n\n"
 
 
 def url_table(name: str, url: str, **more: Any) -> str:
     """A `[mcp_servers.NAME]` table of an endpoint."""
-    lines = [f"[mcp_servers.{json.dumps(name)}]", f"url = {json.dumps(url)}"]
-    lines += [f"{key} = {json.dumps(value)}" for key, value in more.items()]
+    lines = [f"[mcp_servers.{toml(name)}]", f"url = {toml(url)}"]
+    lines += [f"{key} = {toml(value)}" for key, value in more.items()]
     return "\n".join(lines) + "\n\n"
 
 
 def marketplace_table(name: str, source: Path) -> str:
     """A `[marketplaces.NAME]` table of a local one."""
-    return (
-        f"[marketplaces.{json.dumps(name)}]\n"
-        f'source_type = "local"\nsource = {json.dumps(str(source))}\n\n'
-    )
+    return f'[marketplaces.{toml(name)}]\nsource_type = "local"\nsource = {toml(str(source))}\n\n'
 
 
 def write_marketplace(root: Path, name: str, plugins: Mapping[str, Mapping[str, Any]]) -> None:

@@ -13,22 +13,20 @@ from typing import Any
 import pyte
 
 from tests.conftest import REPO
-from tests.perf.terminal import Terminal
+from tests.perf.terminal import ANSWERS, Terminal
 
 PATIENCE = 20.0
 """Seconds that anything may take on a busy machine."""
 MARK = "PANEL_UNDER_TEST"
 """Environment variable that the panel and its servers carry, so that strays are found."""
-_ASKS = b"\x1b]11;?"
-_ANSWER = b"\x1b]11;rgb:1212/1515/1b1b\x1b\\\x1b[?62;22c"
+
+
+ESCAPE = b"\x1b[27u"
+"""The key in the kitty protocol: unlike a bare ESC it is never the beginning of another one."""
 
 
 class PanelTerminal(Terminal):
-    """`python -m tui` with a screen of `columns` and `rows`.
-
-    Attributes:
-        screen: What the terminal shows, by pyte.
-    """
+    """`python -m tui` with a screen of `columns` and `rows`."""
 
     def __init__(
         self,
@@ -38,23 +36,21 @@ class PanelTerminal(Terminal):
         columns: int = 120,
         rows: int = 40,
     ) -> None:
-        self.screen = pyte.Screen(columns, rows)
-        self._stream = pyte.ByteStream(self.screen)
-        self._answered = False
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._drawn = 0
         self._gone: int | None = None
         command = [sys.executable, "-m", "tui", *words]
-        super().__init__(command, environ=environ, columns=columns, rows=rows, cwd=cwd)
+        super().__init__(
+            command, environ=environ, columns=columns, rows=rows, cwd=cwd, answers=ANSWERS
+        )
 
-    def read(self, timeout: float) -> bool:
-        """As `Terminal.read`; answers the question for the background colour."""
-        before = len(self.output)
-        more = super().read(timeout)
-        chunk = bytes(self.output[before:])
-        self._stream.feed(chunk)
-        if not self._answered and _ASKS in self.output:
-            self._answered = True
-            self.press(_ANSWER)
-        return more
+    @property
+    def screen(self) -> pyte.Screen:
+        """What the terminal shows; drawn when somebody looks, for that takes its time."""
+        self._stream.feed(bytes(self.output[self._drawn :]))
+        self._drawn = len(self.output)
+        return self._screen
 
     @property
     def lines(self) -> list[str]:
@@ -109,7 +105,9 @@ class PanelTerminal(Terminal):
         """Wait for the end of the panel; its exit status, negative for a signal."""
         end = time.monotonic() + timeout
         while self.status() is None:
-            assert time.monotonic() < end, f"still runs after {timeout:.1f} s"
+            if time.monotonic() > end:
+                shown = "\n".join(self.lines)
+                raise AssertionError(f"still runs after {timeout:.1f} s:\n{shown}")
             if not self.hung_up:
                 self.read(0.02)
             else:

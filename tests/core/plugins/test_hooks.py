@@ -215,3 +215,46 @@ def test_an_agent_plugin_has_no_hooks(tmp_path: Path):
     put(root / "plugin.json", {"$schema": schema, "name": "p"})
     put(root / "hooks/hooks.json", event("Stop", COMMAND))
     assert plugin_hooks(manifest_at(root)) == HookSets()
+
+
+@pytest.mark.parametrize(
+    ("handler", "told"),
+    [
+        (["command", "x", None, 5, True, "said"], ("command", "x", 5)),
+        (["mcp_tool", "s", "t"], ("mcpTool", None, 600)),
+    ],
+)
+def test_the_array_form_of_a_handler_is_taken_as_the_real_reader_takes_it(
+    tmp_path: Path, handler: list[Any], told: tuple[str, str | None, int]
+):
+    root = tmp_path / "p"
+    ((hook,), _) = list_them(hooks_of(root, event("PreToolUse", handler)), root)
+    assert (hook.handler_type, hook.command or None, hook.timeout_sec) == told
+
+
+@pytest.mark.parametrize(
+    ("members", "fault"),
+    [
+        ('"command":"x","command":"y"', "duplicate field `command`"),
+        ('"command":7', "invalid type: integer `7`, expected a string"),
+        ('"command":"x","async":1', "invalid type: integer `1`, expected a boolean"),
+        ('"command":"x","timeout":1.5', "invalid type: map, expected u64"),
+        ('"command":"x","type":"command"', "duplicate field `type`"),
+    ],
+)
+def test_a_handler_of_wrong_types_refuses_the_file(tmp_path: Path, members: str, fault: str):
+    text = f'{{"hooks":{{"Stop":[{{"hooks":[{{"type":"command",{members}}}]}}]}}}}'
+    (warning,) = hooks_of(tmp_path / "p", text).warnings
+    assert f": {fault} at line 1 column " in warning
+
+
+def test_a_hooks_file_that_is_no_text_is_told(tmp_path: Path):
+    (warning,) = hooks_of(tmp_path / "p", b"\xff").warnings
+    assert warning.endswith("hooks.json: stream did not contain valid UTF-8")
+
+
+def test_inline_hooks_of_another_shape_leave_the_usual_file(tmp_path: Path):
+    put(tmp_path / "p/hooks/hooks.json", event("SessionEnd", COMMAND))
+    for written in (7, {"Stop": []}, [{"hooks": 7}]):
+        sets = hooks_of(tmp_path / "p", hooks=written)
+        assert [name for _, name in hook_keys(sets, "p@m")] == ["sessionEnd"]

@@ -32,3 +32,12 @@ def test_broken_texts_give_no_places_and_no_failure():
     for cut in range(len(TEXT)):
         offset_of(TEXT[:cut], ("plugins",))
         items_of(TEXT[:cut], ("plugins",), [0, 1, 2])
+
+
+def test_a_path_may_lead_through_lists():
+    for path, line in ((("plugins", 0, "text"), 4), (("plugins", 1, "name"), 6)):
+        offset = offset_of(TEXT, path)
+        assert offset is not None
+        assert line_of(TEXT, offset) == line
+    assert offset_of(TEXT, ("plugins", 3)) is None
+    assert offset_of(TEXT, ("name", "x")) is None

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.plugins.json_shape import ANY, SKIPPED, read_exactly
+from core.plugins.json_shape import (
+    ANY,
+    SKIPPED,
+    TEXT,
+    Items,
+    Maybe,
+    Record,
+    Word,
+    read_exactly,
+)
 from core.plugins.json_text import describe, quoted
 from core.plugins.json_tokens import JsonFault
 
@@ -135,3 +144,59 @@ def test_values_are_named_as_serde_names_them(value: Any, text: str):
 
 def test_quoted_text_shows_what_cannot_be_seen():
     assert quoted("a\x07\u200b\u0301é") == '"a\\u{7}\\u{200b}\\u{301}é"'
+
+
+MEMBERS = Record(
+    "Thing",
+    {"kind": Word(("A", "B")), "name": Maybe(TEXT), "items": Items(TEXT)},
+    required=("kind",),
+    refuses_others=True,
+    aliases={"label": "name"},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (b'{"kind": "A"}', {"kind": "A"}),
+        (b'{"kind": {"B": null}}', {"kind": "B"}),
+        (
+            b'{"kind": "A", "label": null, "items": ["x"]}',
+            {"kind": "A", "name": None, "items": ["x"]},
+        ),
+        (b'["A", "n", []]', {"kind": "A", "name": "n", "items": []}),
+        (b'["A"]', {"kind": "A"}),
+    ],
+)
+def test_a_record_is_read_as_serde_derives_it(text: bytes, value: Any):
+    assert read_exactly(text, MEMBERS) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (b"", "EOF while parsing a value at line 1 column 0"),
+        (b"{}", "missing field `kind` at line 1 column 2"),
+        (b"7", "invalid type: integer `7`, expected struct Thing at line 1 column 1"),
+        (b"x", "expected value at line 1 column 1"),
+        (b'{"kind": 7}', "expected value at line 1 column 10"),
+        (b'{"kind": "C"}', "unknown variant `C`, expected `A` or `B` at line 1 column 12"),
+        (b'{"kind": {"A": 1}}', "invalid type: integer `1`, expected unit at line 1 column 16"),
+        (b'{"kind": {"A": null, "B": null}}', "expected value at line 1 column 19"),
+        (
+            b'{"kind": "A", "name": 7}',
+            "invalid type: integer `7`, expected a string at line 1 column 23",
+        ),
+        (b'{"kind": "A", "label": "a", "name": "b"}', "duplicate field `name` at line 1 column 34"),
+        (
+            b'{"x": 1, "kind": "A"}',
+            "unknown field `x`, expected one of `kind`, `name`, `items` at line 1 column 4",
+        ),
+        (b'["A", "n", [], 1]', "trailing characters at line 1 column 16"),
+        (b"[]", "invalid length 0, expected struct Thing with 3 elements at line 1 column 2"),
+    ],
+)
+def test_a_record_that_is_refused_says_why(text: bytes, fault: str):
+    with pytest.raises(JsonFault) as caught:
+        read_exactly(text, MEMBERS)
+    assert str(caught.value) == fault

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
+import anyio
 import pytest
 
-from core.plugins.discovery import Candidate
+from core.plugins import listing
+from core.plugins.discovery import Candidate, Place
 from core.plugins.state import PluginStates
 from core.protocol.plugin_params import PluginInstalledParams, PluginListParams
 from core.protocol.plugins import GitSource, PluginListResult, PluginSummary
@@ -197,3 +200,43 @@ async def test_a_candidate_that_is_nowhere_gives_nothing(world: World, tmp_path:
     candidate = Candidate(kind="local", root=str(tmp_path / "gone"), key="gone")
     states = PluginStates(world.home, [])
     assert world.lists.read_candidate(candidate, states, Turns(resting=False)) is None
+
+
+async def test_a_marketplace_that_does_not_answer_is_told_and_delays_no_other(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    put_market(world.user, "p")
+    world.add_market(tmp_path / "dead", "dead")
+    free = threading.Event()
+    real = listing.resolve
+
+    def resolve(candidate: Candidate) -> Place | None:
+        if candidate.key == "dead":
+            free.wait(30)
+        return real(candidate)
+
+    monkeypatch.setattr(listing, "resolve", resolve)
+    monkeypatch.setattr(listing, "DEADLINE", 0.2)
+    try:
+        with anyio.fail_after(10):
+            result = await world.listed()
+    finally:
+        free.set()
+    assert ids(result) == ["p@m"]
+    (error,) = result.marketplace_load_errors
+    assert error.marketplace_path == str(tmp_path / "dead")
+    assert error.message == "failed to read marketplace file: no answer within 0 s"
+
+
+async def test_a_project_whose_configuration_is_refused_is_told_and_takes_no_other_down(
+    world: World, tmp_path: Path
+):
+    put(tmp_path / "bad/.git/HEAD", "x")
+    put(tmp_path / "bad/.codex/config.toml", "model = 7")
+    world.configure(f'[projects."{tmp_path / "bad"}"]\ntrust_level = "trusted"')
+    put_market(tmp_path / "good", "p")
+    result = await world.listed(tmp_path / "bad", tmp_path / "good")
+    assert ids(result) == ["p@m"]
+    (error,) = result.marketplace_load_errors
+    assert error.marketplace_path == str(tmp_path / "bad")
+    assert error.message.startswith("failed to reload config: ")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from core.plugins.agent_plugins import install_version
 from core.plugins.manifest import ManifestFault, below, read_manifest
 from core.protocol.plugins import PluginInterface
 from tests.core.plugins.world import manifest_at, put, put_plugin
@@ -237,3 +238,14 @@ def test_a_schema_with_escaped_slashes_is_seen(tmp_path: Path):
     text = json.dumps({"$schema": AGENT, "name": "p"}).replace("/", "\\/")
     put(root / "plugin.json", text)
     assert manifest_at(root).agent_plugins
+
+
+@pytest.mark.parametrize(
+    ("written", "directory"),
+    [(None, "1.0.0"), ("2.0-rc+x", "2.0-rc+x"), ("1/2", "agent-plugins-48a85cd5bf8f9a0fae6f5d7e")],
+)
+def test_an_agent_plugin_is_installed_under_its_version_or_a_digest(
+    tmp_path: Path, written: str | None, directory: str
+):
+    root = agent(tmp_path / "p", **({} if written is None else {"version": written}))
+    assert install_version(manifest_at(root)) == directory

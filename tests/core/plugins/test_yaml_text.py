@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -100,3 +101,41 @@ def test_any_text_is_read_or_has_a_fault(text: str):
         plain(parse_yaml(text))
     except YamlFault as fault:
         assert str(fault)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[a: b, ? c : d, e]", [{"a": "b"}, {"c": "d"}, "e"]),
+        ("[a, b,]", ["a", "b"]),
+        ("{a, b: }", {"a": "", "b": ""}),
+        ("a: 'x\n  y'", {"a": "x y"}),
+        ('a: "x\\\n  y"', {"a": "xy"}),
+        ('a: "\\t\\U0001F600\\_"', {"a": "\t\U0001f600\u00a0"}),
+        ("a: x\n\n  y", {"a": "x\ny"}),
+        ("- - a\n  - b\n- c", [["a", "b"], "c"]),
+        ("a:\n\nb: 1", {"a": "", "b": "1"}),
+        ("a: >\n  x\n    y\n  z\n", {"a": "x\n  y\nz\n"}),
+        ("...\na", "a"),
+    ],
+)
+def test_rarer_forms_are_read_too(text: str, value: Any):
+    assert plain(parse_yaml(text)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('a: "\\q"', "found unknown escape character"),
+        ('a: "\\x4"', "did not find expected hexdecimal number"),
+        ("a: b\n - c: d", "mapping values are not allowed in this context"),
+        ("a: - b", "block sequence entries are not allowed in this context"),
+        ("a: |x\n b", "did not find expected comment or line break"),
+        ("{a: b", "did not find expected ',' or '}'"),
+        ("- a\nb: c", "did not find expected '-' indicator"),
+        ("a: &", "did not find expected alphabetic or numeric character"),
+    ],
+)
+def test_rarer_faults_have_their_words_too(text: str, fault: str):
+    with pytest.raises(YamlFault, match=re.escape(fault)):
+        parse_yaml(text)
