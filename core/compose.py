@@ -274,10 +274,11 @@ class _Building:
             self._hub.emit,
         )
 
-    async def _servers_follow(self, scope: RequestScope) -> None:
-        """Another set of plugins brings other servers."""
+    async def _servers_follow(self, cause: str, scope: RequestScope) -> None:
+        """Another set of plugins brings other servers; what is only offered brings none."""
         if not scope.caller.policy.follow_config:
-            await self.threads.reload(scope)
+            if cause not in ("marketplace/add", "marketplace/remove"):
+                await self.threads.reload(scope)
         elif self._panel_session is not None:
             await self._panel_session.reconsider()
 

@@ -45,6 +45,10 @@ DEADLINE = 30.0
 _STEP = 0.02
 
 
+Step = Callable[[str, RequestScope], Awaitable[None]]
+"""Takes why the set has changed, and who changed it."""
+
+
 class PluginSet:
     """Tells the layers that the set of effective plugins has changed, in the order they were given.
 
@@ -53,7 +57,7 @@ class PluginSet:
             made fresh.
     """
 
-    def __init__(self, *steps: tuple[str, Callable[[RequestScope], Awaitable[None]]]) -> None:
+    def __init__(self, *steps: tuple[str, Step]) -> None:
         self._steps = steps
         self._turn = anyio.Lock()
 
@@ -62,7 +66,7 @@ class PluginSet:
         async with self._turn:
             for name, step in self._steps:
                 try:
-                    await step(scope)
+                    await step(cause, scope)
                 except CoreError as error:
                     log.warning("%s after %s: %s", name, cause, error)
 
@@ -257,10 +261,10 @@ class PluginChanges:
         tell("done")
 
 
-def step(run: Callable[[], Any]) -> Callable[[RequestScope], Awaitable[None]]:
+def step(run: Callable[[], Any]) -> Step:
     """A step of a `PluginSet` that does not wait for anything."""
 
-    async def do(scope: RequestScope) -> None:
+    async def do(cause: str, scope: RequestScope) -> None:
         run()
 
     return do

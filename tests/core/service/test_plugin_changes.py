@@ -25,7 +25,7 @@ from core.protocol.plugin_params import (
     PluginUninstallParams,
 )
 from core.scope import Caller, RequestScope
-from core.service.plugin_changes import PluginChanges, PluginSet, step
+from core.service.plugin_changes import PluginChanges, PluginSet, Step, step
 from core.threads.policy import CODEX
 from tests.core.plugins.install.world import URL, Workshop, workshop
 from tests.core.plugins.world import put, put_market, put_plugin
@@ -59,7 +59,7 @@ class Bench:
         self.market = put_market(self.home, "p", "broken")
         put_plugin(self.home / "plugins/p", version="1")
 
-    def _step(self, name: str) -> Callable[[RequestScope], Awaitable[None]]:
+    def _step(self, name: str) -> Step:
         return step(lambda: self.steps.append(name))
 
     async def install(self, name: str = "p") -> Any:
@@ -141,7 +141,7 @@ async def test_what_changes_nothing_makes_nothing_stale(bench: Bench):
 async def test_a_layer_that_fails_does_not_hold_up_the_next():
     done: list[str] = []
 
-    async def fail(scope: RequestScope) -> None:
+    async def fail(cause: str, scope: RequestScope) -> None:
         raise InternalError("no")
 
     await PluginSet(("first", fail), ("second", step(lambda: done.append("x")))).changed("c", SCOPE)
