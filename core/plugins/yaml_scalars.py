@@ -221,7 +221,7 @@ class Scalars:
             self._pos += 2
             digits = self._text[self._pos : self._pos + _HEX[char]]
             if not re.fullmatch(f"[0-9A-Fa-f]{{{_HEX[char]}}}", digits):
-                raise self._fail("did not find expected hexadecimal number", context, mark)
+                raise self._fail("did not find expected hexdecimal number", context, mark)
             self._pos += len(digits)
             value = int(digits, 16)
             if 0xD800 <= value <= 0xDFFF or value > 0x10FFFF:

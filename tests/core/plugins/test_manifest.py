@@ -242,7 +242,7 @@ def test_a_schema_with_escaped_slashes_is_seen(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("written", "directory"),
-    [(None, "1.0.0"), ("2.0-rc+x", "2.0-rc+x"), ("1/2", "agent-plugins-48a85cd5bf8f9a0fae6f5d7e")],
+    [(None, "1.0.0"), ("2.0-rc+x", "2.0-rc+x"), ("1/2", "agent-plugins-d939926f05444b0f4495fb96")],
 )
 def test_an_agent_plugin_is_installed_under_its_version_or_a_digest(
     tmp_path: Path, written: str | None, directory: str
