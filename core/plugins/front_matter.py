@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from core.plugins.text import collapse, trim
 from core.plugins.yaml_scalars import YamlFault
-from core.plugins.yaml_text import NULLS, Mapping, Node, Scalar, Sequence, parse_yaml
+from core.plugins.yaml_text import BROKEN, NULLS, Mapping, Node, Scalar, Sequence, parse_yaml
 
 NAME_LIMIT = 64
 TEXT_LIMIT = 1024
@@ -18,7 +18,7 @@ NO_FRONT_MATTER = "missing YAML frontmatter delimited by ---"
 
 _KNOWN = ("name", "description", "metadata")
 _LINE = re.compile(
-    r"""([A-Za-z][\w-]*):[ ]+(?:
+    r"""([A-Za-z][\w-]{0,200}):[ ]+(?:
         "(?P<double>[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029]*)"
       | '(?P<single>[^'\x00-\x1f\x7f-\x9f\u2028\u2029]*)'
       | (?P<plain>[^\W_](?:[^:\#\\\x00-\x1f\x7f-\x9f\u2028\u2029]|:(?=[^\s])|(?<=[^\s])\#)*)
@@ -26,7 +26,7 @@ _LINE = re.compile(
     re.VERBOSE,
 )
 _SCALAR = re.compile(
-    r"""(\s*(?:-\s+)*(?:"[^"]*"|'[^']*'|[^\s"'#\[\]{},&*!|>%@`-][^:#]*?)\s*:\s+)(\S.*)"""
+    r"""(\s*(?:-\s+)*(?:"[^"]*"|'[^']*'|[^\s"'#\[\]{},&*!|>%@`-](?:[^:#]|(?<=\S)\#)*?)\s*:\s+)(\S.*)"""
 )
 
 
@@ -104,12 +104,13 @@ def _quickly(lines: list[str]) -> dict[str, str | None] | None:
 def _thoroughly(text: str) -> dict[str, str | None]:
     try:
         return _fields(text)
-    except (YamlFault, SkillFault):
-        pass
+    except (YamlFault, SkillFault) as error:
+        first = error
     try:
         return _fields(_with_quotes(text))
-    except YamlFault as fault:
-        raise SkillFault(f"invalid YAML: {fault}") from None
+    except (YamlFault, SkillFault):
+        pass
+    raise first if isinstance(first, SkillFault) else SkillFault(f"invalid YAML: {first}")
 
 
 def _with_quotes(text: str) -> str:
@@ -146,7 +147,17 @@ def _quote_scalar(line: str, after: str) -> str:
 
 
 def _fields(text: str) -> dict[str, str | None]:
-    node = parse_yaml(text)
+    """The known members. What has the wrong type before a fault of syntax is told before it."""
+    try:
+        node = parse_yaml(text)
+    except YamlFault as fault:
+        if isinstance(fault.partial, Scalar | Sequence | Mapping):
+            _members(fault.partial)
+        raise
+    return _members(node)
+
+
+def _members(node: Node | None) -> dict[str, str | None]:
     if node is None or (isinstance(node, Scalar) and node.plain and not node.text):
         return {}
     if not isinstance(node, Mapping):
@@ -158,8 +169,10 @@ def _fields(text: str) -> dict[str, str | None]:
         if key.text not in _KNOWN:
             continue
         if key.text in values:
-            raise SkillFault(f"invalid YAML: duplicate field `{key.text}`")
+            raise SkillFault(f"invalid YAML: duplicate field `{key.text}`{_place(node)}")
         values[key.text] = None
+        if value is BROKEN:
+            break
         if key.text == "metadata":
             values["short"] = _short(value)
         else:
@@ -179,7 +192,7 @@ def _short(metadata: Node) -> str | None:
 
 
 def _text(path: str, node: Node | None) -> str | None:
-    if node is None or (isinstance(node, Scalar) and node.is_null):
+    if node is None or node is BROKEN or (isinstance(node, Scalar) and node.is_null):
         return None
     if not isinstance(node, Scalar):
         raise SkillFault(_wrong(path, node, "a string"))
@@ -199,4 +212,9 @@ def _wrong(path: str, node: Node, expected: str) -> str:
 
             found = f"string {quoted(node.text)}"
     text = f"invalid type: {found}, expected {expected}"
-    return f"invalid YAML: {path}: {text} at {node.mark}" if path else f"invalid YAML: {text}"
+    text += _place(node)
+    return f"invalid YAML: {path}: {text}" if path else f"invalid YAML: {text}"
+
+
+def _place(node: Node) -> str:
+    return f" at {node.mark}" if node.mark.line or node.mark.column else ""

@@ -19,7 +19,11 @@ class Mark(NamedTuple):
 
 
 class YamlFault(ValueError):
-    """Why a text is no YAML, in libyaml's words."""
+    """Why a text is no YAML, in libyaml's words.
+
+    Attributes:
+        partial: The node that was read up to here, or None.
+    """
 
     def __init__(
         self, problem: str, mark: Mark, context: str = "", context_mark: Mark | None = None
@@ -29,6 +33,7 @@ class YamlFault(ValueError):
         self.mark = mark
         self.context = context
         self.context_mark = context_mark
+        self.partial: object = None
 
     def __str__(self) -> str:
         """As Codex prints it: places at the very beginning are left out."""
@@ -136,10 +141,13 @@ class Scalars:
                 if self._blank_at(3):
                     break
             match = pattern.match(self._text, self._pos)
+            if match is not None:
+                text += gap + match.group()
+                self._pos = match.end()
+            if self._flow and self._at() == ":" and (after := self._at(1)) and after in ",?[]{}":
+                raise self._fail("found unexpected ':'", "while scanning a plain scalar", mark)
             if match is None:
                 break
-            text += gap + match.group()
-            self._pos = match.end()
             gap, broken = self._plain_gap(mark, indent)
             if self._at() == "#" or (not self._flow and broken and self._column < indent):
                 break
@@ -221,11 +229,11 @@ class Scalars:
             self._pos += 2
             digits = self._text[self._pos : self._pos + _HEX[char]]
             if not re.fullmatch(f"[0-9A-Fa-f]{{{_HEX[char]}}}", digits):
-                raise self._fail("did not find expected hexdecimal number", context, mark)
-            self._pos += len(digits)
+                raise self._fail("did not find expected hexadecimal number", context, mark)
             value = int(digits, 16)
             if 0xD800 <= value <= 0xDFFF or value > 0x10FFFF:
                 raise self._fail("found invalid Unicode character escape code", context, mark)
+            self._pos += len(digits)
             return chr(value)
         if not char or char not in _ESCAPES:
             raise self._fail("found unknown escape character", context, mark)

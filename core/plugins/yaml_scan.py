@@ -9,7 +9,9 @@ from core.plugins.yaml_scalars import BREAKS, Mark, Scalars, Token, YamlFault
 _FLOW = "[]{},"
 _KEY_SPAN = 1024
 _WORD = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
-_TAG = re.compile(r"<[^>\s]*>|[^\s,\[\]{}]*")
+_HANDLE = re.compile(r"[A-Za-z0-9_-]*!", re.ASCII)
+_URI = re.compile(r"[A-Za-z0-9_;/?:@&=+$.!~*'()%-]+", re.ASCII)
+_VERBATIM = re.compile(r"[A-Za-z0-9_;/?:@&=+$,.!~*'()\[\]%-]+", re.ASCII)
 
 
 class _Key:
@@ -45,9 +47,9 @@ class Tokens(Scalars):
     def _wants_more(self, index: int) -> bool:
         if index >= len(self._tokens):
             return True
+        self._stale()
         if self._tokens[-1].kind == "end":
             return False
-        self._stale()
         return any(key is not None and key.number == index for key in self._keys)
 
     # -- keys and indentation ------------------------------------------------------------------
@@ -157,6 +159,17 @@ class Tokens(Scalars):
         self._drop_key()
         self._key_allowed = False
         mark = self._mark()
+        self._pos += 1
+        match = _WORD.match(self._text, self._pos)
+        name = match.group() if match else ""
+        self._pos += len(name)
+        context = "while scanning a directive"
+        if not name:
+            raise self._fail("could not find expected directive name", context, mark)
+        if not self._blank_at(0):
+            raise self._fail("found unexpected non-alphabetical character", context, mark)
+        if name not in ("YAML", "TAG"):
+            raise self._fail("found unknown directive name", context, mark)
         while self._at() and self._at() not in BREAKS:
             self._pos += 1
         self._tokens.append(Token("%", mark))
@@ -260,10 +273,27 @@ class Tokens(Scalars):
         self._key_allowed = False
         mark = self._mark()
         self._pos += 1
-        match = _TAG.match(self._text, self._pos)
-        text = match.group() if match else ""
-        self._pos += len(text)
-        if not self._blank_at(0) and not (self._flow and self._at() in ",]}"):
+        start = self._pos
+        context = "while scanning a tag"
+        if self._at() == "<":
+            self._pos += 1
+            self._uri(_VERBATIM, mark)
+            if self._at() != ">":
+                raise self._fail("did not find the expected '>'", context, mark)
+            self._pos += 1
+        elif (match := _HANDLE.match(self._text, self._pos)) is not None:
+            self._pos = match.end()
+            self._uri(_URI, mark)
+        else:
+            self._uri(_URI, mark, needed=False)
+        if not self._blank_at(0) and not (self._flow and self._at() == ","):
             problem = "did not find expected whitespace or line break"
-            raise self._fail(problem, "while scanning a tag", mark)
-        self._tokens.append(Token("!", mark, text))
+            raise self._fail(problem, context, mark)
+        self._tokens.append(Token("!", mark, self._text[start : self._pos]))
+
+    def _uri(self, pattern: re.Pattern[str], mark: Mark, *, needed: bool = True) -> None:
+        match = pattern.match(self._text, self._pos)
+        if match is not None and match.end() > self._pos:
+            self._pos = match.end()
+        elif needed:
+            raise self._fail("did not find expected tag URI", "while parsing a tag", mark)

@@ -69,6 +69,15 @@ def test_values_that_only_lack_quotes_are_read(body: str, description: str):
             "expected struct SkillFrontmatterMetadata at line 3 column 11",
         ),
         (
+            "name: [x]\ndescription: d\nother: {",
+            "invalid YAML: name: invalid type: sequence, expected a string at line 1 column 7",
+        ),
+        ("- a\nname: b", "invalid YAML: invalid type: sequence, expected struct SkillFrontmatter"),
+        (
+            "\nname: a\nname: b",
+            "invalid YAML: duplicate field `name` at line 2 column 1",
+        ),
+        (
             'name: a\ndescription: "unclosed',
             "invalid YAML: found unexpected end of stream at line 2 column 23, "
             "while scanning a quoted scalar at line 2 column 14",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.plugins.yaml_scalars import YamlFault
-from core.plugins.yaml_text import Mapping, Node, Scalar, Sequence, parse_yaml
+from core.plugins.yaml_text import BROKEN, Mapping, Node, Scalar, Sequence, parse_yaml
 
 
 def plain(node: Node | None) -> Any:
@@ -116,7 +116,6 @@ def test_any_text_is_read_or_has_a_fault(text: str):
         ("- - a\n  - b\n- c", [["a", "b"], "c"]),
         ("a:\n\nb: 1", {"a": "", "b": "1"}),
         ("a: >\n  x\n    y\n  z\n", {"a": "x\n  y\nz\n"}),
-        ("...\na", "a"),
     ],
 )
 def test_rarer_forms_are_read_too(text: str, value: Any):
@@ -127,15 +126,39 @@ def test_rarer_forms_are_read_too(text: str, value: Any):
     ("text", "fault"),
     [
         ('a: "\\q"', "found unknown escape character"),
-        ('a: "\\x4"', "did not find expected hexdecimal number"),
+        ('a: "\\x4"', "did not find expected hexadecimal number"),
         ("a: b\n - c: d", "mapping values are not allowed in this context"),
         ("a: - b", "block sequence entries are not allowed in this context"),
         ("a: |x\n b", "did not find expected comment or line break"),
         ("{a: b", "did not find expected ',' or '}'"),
         ("- a\nb: c", "did not find expected '-' indicator"),
+        ("...\na", "did not find expected node content, while parsing a block node"),
+        ("{: a}", "did not find expected node content"),
+        ("[a:]", "found unexpected ':'"),
+        ("a: &x &y b", "did not find expected key"),
+        ("a: !<x", "did not find the expected '>'"),
+        ("a: !!", "did not find expected tag URI"),
+        ("%x\n---\na", "found unknown directive name"),
+        ("[a]]", "more than one document"),
         ("a: &", "did not find expected alphabetic or numeric character"),
     ],
 )
 def test_rarer_faults_have_their_words_too(text: str, fault: str):
     with pytest.raises(YamlFault, match=re.escape(fault)):
         parse_yaml(text)
+
+
+def test_what_was_read_before_a_fault_is_kept_with_it():
+    with pytest.raises(YamlFault) as caught:
+        parse_yaml("a: 1\nb: [x, {c: d")
+    partial = caught.value.partial
+    assert isinstance(partial, Mapping)
+    assert plain(partial) == {"a": "1", "b": ["x", {"c": "d"}]}
+
+
+def test_a_value_that_never_came_is_marked():
+    with pytest.raises(YamlFault) as caught:
+        parse_yaml("a: 1\nb: @")
+    partial = caught.value.partial
+    assert isinstance(partial, Mapping)
+    assert partial.pairs[-1][1] is BROKEN
