@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import anyio
+
 from core import method_table as methods
 from core.errors import CoreError
 from core.protocol import jackfield as wire
@@ -61,11 +63,17 @@ class Controller:
         self.client = client
         self._tell = tell
         self.undoable: deque[Undoable] = deque(maxlen=UNDO_KEPT)
+        # The row may have turned over before the answer that can be undone has come.
+        self._turn = anyio.Lock()
         self._asked: dict[str, str] = {}
         self._finished: deque[RefreshFinished] = deque(maxlen=FINISHED_KEPT)
 
     async def switch(self, target: SwitchTarget, ask: AskUser) -> None:
         """Turn it over; where another layer decides, ask before writing the user's file."""
+        async with self._turn:
+            await self._switch(target, ask)
+
+    async def _switch(self, target: SwitchTarget, ask: AskUser) -> None:
         params = wire.SwitchParams(kind=target.kind, id=target.id, enabled=not target.enabled)
         try:
             result = await self.client.call(methods.JACKFIELD_SWITCH, params)
@@ -87,7 +95,11 @@ class Controller:
             self._tell(result.message)
 
     async def undo(self) -> None:
-        """Take the last change back."""
+        """Take the last change back; one that is being made is waited for."""
+        async with self._turn:
+            await self._undo()
+
+    async def _undo(self) -> None:
         if not self.undoable:
             self._tell("Nothing to undo")
             return

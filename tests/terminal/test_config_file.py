@@ -109,16 +109,16 @@ def test_a_plugin_is_switched_by_key_and_undone_byte_for_byte(
 ) -> None:
     before = config.read_text()
     with PanelTerminal("--yes", environ=panel_environ(home), cwd=tmp_path) as panel:
-        panel.shows("tidy", "enabled")
+        panel.shows("● tidy", "enabled")
         select(panel, "tidy")
         panel.press(b" ")
-        panel.shows("tidy", "disabled")
+        panel.shows("○ tidy", "disabled")
         after = config.read_text()
         assert after == before.replace(
             "enabled = true   # since March", "enabled = false   # since March"
         )
         panel.press(b"z")
-        panel.shows("tidy", "enabled")
+        panel.shows("● tidy", "enabled")
         assert config.read_text() == before
 
 
@@ -203,7 +203,7 @@ def test_every_fault_is_a_row_with_its_place_and_all_else_is_listed(
         panel.shows("other", "disabled")
         panel.shows("x", "invalid", f"config.toml:{lines.index('args = 3') + 1}")
         panel.press(b"1")
-        panel.shows("tidy", "enabled")
+        panel.shows("● tidy", "enabled")
         panel.shows("hand-made", "line 3 column 3")
         select(panel, "gone")
         panel.shows("place", f"config.toml:{lines.index('[marketplaces.gone]') + 1}")
