@@ -14,13 +14,8 @@ from core.plugins.json_fast import member
 from core.plugins.json_shape import ANY, read_exactly
 from core.plugins.json_tokens import JsonFault
 from core.plugins.layout import is_file, os_reason, read_file
-from core.plugins.manifest import (
-    Manifest,
-    ManifestFault,
-    manifest_from,
-    read_classic,
-    text_fault,
-)
+from core.plugins.manifest import Manifest, manifest_from, read_classic
+from core.plugins.manifest_file import ManifestFault, text_fault
 from core.plugins.names import is_version
 from core.plugins.text import trim
 from core.protocol.plugins import PluginInterface

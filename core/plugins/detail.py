@@ -10,11 +10,13 @@ from core.config.paths import Home
 from core.errors import CoreError, InternalError, InvalidRequest
 from core.plugins.apps_file import plugin_apps
 from core.plugins.discovery import CHATGPT, managed_name_of_file
+from core.plugins.entries import Entry
 from core.plugins.entry_manifest import entry_manifest
 from core.plugins.hooks import hook_keys, plugin_hooks
 from core.plugins.layout import is_directory, split_marketplace_path
-from core.plugins.manifest import Manifest, ManifestFault, below, read_manifest
-from core.plugins.marketplace_file import Entry, Marketplace, Refusal, load
+from core.plugins.manifest import Manifest, below, read_manifest
+from core.plugins.manifest_file import ManifestFault
+from core.plugins.marketplace_file import Marketplace, Refusal, load
 from core.plugins.mcp_file import plugin_servers
 from core.plugins.names import marketplace_name_fault, plugin_name_fault
 from core.plugins.offers import with_category

@@ -14,7 +14,8 @@ from core.plugins.agent_plugins import data_directory
 from core.plugins.apps_file import plugin_apps
 from core.plugins.json_place import line_of, offset_of
 from core.plugins.layout import read_file
-from core.plugins.manifest import Manifest, ManifestFault, read_manifest
+from core.plugins.manifest import Manifest, read_manifest
+from core.plugins.manifest_file import ManifestFault
 from core.plugins.mcp_file import PluginServers, plugin_servers
 from core.plugins.names import split_id
 from core.plugins.state import PluginStates

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from core.plugins.entries import Entry
 from core.plugins.json_fast import member
 from core.plugins.manifest import Manifest, manifest_from
-from core.plugins.marketplace_file import Entry
 from core.plugins.text import trim
 
 

@@ -7,15 +7,11 @@ from typing import Any
 
 import msgspec
 
+from core.plugins.entries import Entry
 from core.plugins.entry_manifest import entry_manifest
-from core.plugins.manifest import (
-    Manifest,
-    ManifestFault,
-    find_manifest,
-    read_classic,
-    read_manifest,
-)
-from core.plugins.marketplace_file import Entry, Marketplace
+from core.plugins.manifest import Manifest, read_classic, read_manifest
+from core.plugins.manifest_file import ManifestFault, find_manifest
+from core.plugins.marketplace_file import Marketplace
 from core.plugins.state import PluginStates
 from core.protocol.plugins import (
     LocalSource,

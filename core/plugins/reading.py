@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from core.plugins import market_rows
 from core.plugins.discovery import Candidate, path_key, resolve
+from core.plugins.entries import Entry
 from core.plugins.left_overs import left_over_rows
-from core.plugins.marketplace_file import Entry, Marketplace, load
+from core.plugins.marketplace_file import Marketplace, load
 from core.plugins.offers import Offer, OfferReader, entry_description, listed_offers
 from core.plugins.rows import Surroundings, plugin_rows, with_unique_ids
 from core.plugins.workers import Turns

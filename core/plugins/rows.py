@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import msgspec
 
+from core.plugins.entries import Skipped
 from core.plugins.json_place import items_of, line_of
 from core.plugins.layout import is_directory, read_file
 from core.plugins.manifest import Manifest, read_manifest
-from core.plugins.marketplace_file import Marketplace, Skipped
+from core.plugins.marketplace_file import Marketplace
 from core.plugins.mending import hint
 from core.plugins.offers import Offer
 from core.plugins.sources.parse import describe_source

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from msgspec import UNSET
 
+from core.plugins.entries import PRODUCTS
 from core.plugins.front_matter import NAME_LIMIT, TEXT_LIMIT
-from core.plugins.marketplace_file import PRODUCTS
 from core.plugins.text import collapse
 from core.plugins.yaml_scalars import YamlFault
 from core.plugins.yaml_text import Mapping, Node, Scalar, Sequence, parse_yaml

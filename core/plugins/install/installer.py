@@ -17,13 +17,13 @@ from core.config.edit_plan import Edit
 from core.config.paths import Home
 from core.config.replace import file_lock
 from core.errors import InternalError, InvalidRequest
+from core.plugins.entries import Entry
 from core.plugins.install.activate import activate
 from core.plugins.install.copying import FAILED, copy_tree
 from core.plugins.install.judging import Judged, judge
 from core.plugins.install.migrating import migrate_commands
 from core.plugins.install.staging import staged, sweep
 from core.plugins.layout import os_reason
-from core.plugins.marketplace_file import Entry
 from core.plugins.names import API_CURATED, CURATED, split_id
 from core.protocol.plugins import LocalSource
 

@@ -7,20 +7,15 @@ from json import dumps
 
 from core.errors import InternalError, InvalidRequest
 from core.plugins.agent_plugins import install_version
+from core.plugins.entries import Entry
 from core.plugins.entry_manifest import entry_members, has_metadata
 from core.plugins.install.copying import FAILED
 from core.plugins.json_shape import ANY, Maybe, Record, read_exactly
 from core.plugins.json_tokens import JsonFault
 from core.plugins.layout import is_directory, os_reason, read_file
-from core.plugins.manifest import (
-    MANIFEST,
-    FoundManifest,
-    Manifest,
-    ManifestFault,
-    find_manifest,
-    read_manifest,
-)
-from core.plugins.marketplace_file import Entry, Marketplace
+from core.plugins.manifest import MANIFEST, Manifest, read_manifest
+from core.plugins.manifest_file import FoundManifest, ManifestFault, find_manifest
+from core.plugins.marketplace_file import Marketplace
 from core.plugins.names import is_version, marketplace_name_fault, plugin_name_fault
 from core.plugins.text import trim
 from core.protocol.facts import Evidence

@@ -12,9 +12,9 @@ import anyio.to_thread
 
 from core.config.paths import Home
 from core.errors import InternalError, InvalidRequest
+from core.plugins.entries import Entry
 from core.plugins.install.staging import staged, sweep
 from core.plugins.layout import os_reason
-from core.plugins.marketplace_file import Entry
 from core.plugins.sources.git import Git, GitFailed
 from core.plugins.sources.npm import Npm, NpmFailed
 from core.process import Processes

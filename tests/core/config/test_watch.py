@@ -163,3 +163,13 @@ async def test_a_directory_or_a_pipe_in_the_file_s_place_hangs_nothing(tmp_path:
         with anyio.fail_after(5):
             await watch.check()
         assert seen.changes.pop().exists
+
+
+async def test_a_name_that_no_file_can_have_is_no_file(tmp_path: Path):
+    file = tmp_path / "config.toml"
+    async with watching(file) as (seen, watch):
+        await watch.watch([file, f"{tmp_path}/a\0b"])
+        file.write_text("a = 1\n")
+        with anyio.fail_after(5):
+            await watch.check()
+        assert [change.path for change in seen.changes] == [str(file)]

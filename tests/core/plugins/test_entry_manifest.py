@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from core.plugins.entries import Entry
 from core.plugins.entry_manifest import entry_manifest
-from core.plugins.marketplace_file import Entry, load
+from core.plugins.marketplace_file import load
 from tests.core.plugins.world import put_market
 
 

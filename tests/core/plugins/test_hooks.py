@@ -255,6 +255,7 @@ def test_a_hooks_file_that_is_no_text_is_told(tmp_path: Path):
 
 def test_inline_hooks_of_another_shape_leave_the_usual_file(tmp_path: Path):
     put(tmp_path / "p/hooks/hooks.json", event("SessionEnd", COMMAND))
-    for written in (7, {"Stop": []}, [{"hooks": 7}]):
+    shapes: list[Any] = [7, {"Stop": []}, [{"hooks": 7}]]
+    for written in shapes:
         sets = hooks_of(tmp_path / "p", hooks=written)
         assert [name for _, name in hook_keys(sets, "p@m")] == ["sessionEnd"]

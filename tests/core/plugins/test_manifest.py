@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from core.plugins.agent_plugins import install_version
-from core.plugins.manifest import ManifestFault, below, read_manifest
+from core.plugins.manifest import below, read_manifest
+from core.plugins.manifest_file import ManifestFault
 from core.protocol.plugins import PluginInterface
 from tests.core.plugins.world import manifest_at, put, put_plugin
 

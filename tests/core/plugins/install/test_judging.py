@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from core.errors import CoreError, InvalidRequest
+from core.plugins.entries import Entry
 from core.plugins.install.judging import installable_entry, judge
-from core.plugins.marketplace_file import Entry, Marketplace, load
+from core.plugins.marketplace_file import Marketplace, load
 from core.protocol.plugins import LocalSource
 from tests.core.plugins.world import put, put_market, put_plugin
 

@@ -15,8 +15,9 @@ from typing import Any
 from core.config.edit import ConfigEditor
 from core.config.paths import Home
 from core.config.store import ConfigStore
+from core.plugins.entries import Entry
 from core.plugins.install.installer import Installer
-from core.plugins.marketplace_file import Entry, Marketplace, load
+from core.plugins.marketplace_file import Marketplace, load
 from core.plugins.marketplaces.adding import MarketplaceAdder
 from core.plugins.marketplaces.removing import MarketplaceRemover
 from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
