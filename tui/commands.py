@@ -47,6 +47,7 @@ class Offer:
         why: Why it does not apply; "" = it does. The palette mutes it and says so.
         about: The thing it would act on, or a fact about it, for the palette.
         greyed: Although it does not apply, the key line shows it, muted with its label.
+        does: The command that this row's `row.mend` stands for; "" = its own deed.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Offer:
     why: str = ""
     about: str = ""
     greyed: bool = False
+    does: str = ""
 
 
 def _command(id: str, keys: str, label: str, tooltip: str, **more: Any) -> Command:
