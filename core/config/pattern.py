@@ -47,6 +47,19 @@ def compile_whole(expression: str) -> re.Pattern[str]:
     Raises:
         PatternError: The text says what is wrong, without the pattern.
     """
+    return _compile(expression, "\\A(?:{})\\Z")
+
+
+def compile_anywhere(expression: str) -> re.Pattern[str]:
+    """A pattern that is searched for in the candidate.
+
+    Raises:
+        PatternError: The text says what is wrong, without the pattern.
+    """
+    return _compile(expression, "(?:{})")
+
+
+def _compile(expression: str, frame: str) -> re.Pattern[str]:
     flags = re.ASCII
     body = expression
     while leading := _LEADING_FLAGS.match(body):
@@ -55,7 +68,7 @@ def compile_whole(expression: str) -> re.Pattern[str]:
         body = body[leading.end() :]
     translated = _Translator(body, multiline=bool(flags & re.MULTILINE)).run()
     try:
-        return re.compile(f"\\A(?:{translated})\\Z", flags)
+        return re.compile(frame.replace("{}", translated), flags)
     except (re.error, RecursionError, OverflowError) as error:
         raise PatternError(_told(str(error))) from None
 

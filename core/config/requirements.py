@@ -126,9 +126,20 @@ _APP_TOOL = Struct(
     {"approval_mode": variant("auto", "prompt", "writes", "approve", flattened=True)},
 )
 _APP = Struct("AppRequirementToml", {"enabled": boolean, "tools": table(_APP_TOOL)}, from_list="")
+_ALLOWED_SOURCE = Struct(
+    "MarketplaceAllowedSourceToml",
+    {
+        "source": variant("git", "host_pattern", "local"),
+        "url": string,
+        "ref": string,
+        "host_pattern": string,
+        "path": string,
+    },
+    closed=True,
+)
 _MARKETPLACES = Struct(
     "MarketplaceRequirementsToml",
-    {"restrict_to_allowed_sources": boolean, "allowed_sources": lambda value: None},
+    {"restrict_to_allowed_sources": boolean, "allowed_sources": table(_ALLOWED_SOURCE)},
     closed=True,
 )
 

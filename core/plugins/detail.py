@@ -8,6 +8,7 @@ from collections.abc import Callable
 from core.config.model import Loaded
 from core.config.paths import Home
 from core.errors import CoreError, InternalError, InvalidRequest
+from core.plugins.allowed import SourcePolicy
 from core.plugins.apps_file import plugin_apps
 from core.plugins.discovery import CHATGPT, managed_name_of_file
 from core.plugins.entries import Entry
@@ -121,6 +122,7 @@ class DetailReader:
             raise InvalidRequest("plugins feature is disabled")
         market = open_marketplace(path, self._home, "failed to read plugin details")
         entry = find_entry(market, name)
+        SourcePolicy(self._home, self._loaded).check(market)
         plugin_id = f"{entry.name}@{market.name}"
         source = entry.source
         if isinstance(source, LocalSource):

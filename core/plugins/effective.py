@@ -11,6 +11,7 @@ from core.config.model import Loaded
 from core.config.paths import Home
 from core.config.store import ConfigStore
 from core.plugins.agent_plugins import data_directory
+from core.plugins.allowed import SourcePolicy
 from core.plugins.apps_file import plugin_apps
 from core.plugins.json_place import line_of, offset_of
 from core.plugins.layout import read_file
@@ -66,10 +67,15 @@ def active_plugins(
     if not loaded.feature("plugins"):
         return
     states = PluginStates(home, [loaded])
+    policy = SourcePolicy(home, loaded)
     for plugin_id in states.enabled_ids():
         root = states.root(plugin_id)
         names = split_id(plugin_id)
         if root is None or names is None:
+            continue
+        if fault := policy.plugin_fault(names[1]):
+            if problems is not None:
+                problems.append(_not_allowed(plugin_id, fault, policy.evidence))
             continue
         manifest = read_manifest(root)
         if isinstance(manifest, Manifest):
@@ -77,6 +83,19 @@ def active_plugins(
             yield Active(plugin_id, *names, root, manifest, switch.servers)
         elif problems is not None:
             problems.append(_broken(plugin_id, root, manifest))
+
+
+def _not_allowed(plugin_id: str, fault: str, place: Evidence) -> Problem:
+    return Problem(
+        id=f"plugin:{plugin_id}:source-not-allowed",
+        domain="plugins",
+        subject=plugin_id,
+        rule="source-not-allowed",
+        message=fault,
+        evidence=place,
+        codex="uses nothing of the plugin, says nothing",
+        hint="your administrator decides",
+    )
 
 
 def _broken(plugin_id: str, root: str, fault: ManifestFault | None) -> Problem:

@@ -17,6 +17,7 @@ from core.config.paths import Home
 from core.config.store import ConfigStore
 from core.config.strict import refusal
 from core.errors import CoreError, InternalError
+from core.plugins.allowed import SourcePolicy
 from core.plugins.discovery import Candidate, Place, candidates, path_key, resolve
 from core.plugins.marketplace_file import Marketplace, load
 from core.plugins.offers import Known, Offer, OfferReader, listed_offers
@@ -211,7 +212,9 @@ class PluginLists:
     ) -> None:
         taken: set[str] = set()
 
-        def add(candidate: Candidate) -> None:
+        policies = {view.cwd: SourcePolicy(self.home, view.loaded) for view in views}
+
+        def add(candidate: Candidate, policy: SourcePolicy) -> None:
             read = reads[_key(candidate)]
             if isinstance(read, str):
                 message = f"failed to read marketplace file: {read}"
@@ -220,21 +223,28 @@ class PluginLists:
                     found.errors.append(
                         MarketplaceLoadError(marketplace_path=candidate.root, message=message)
                     )
-            elif read is not None and read.place.path not in taken:
+            elif read is not None and read.place.path not in taken and _allowed(read, policy):
                 taken.add(read.place.path)
                 _sort_in(read, found)
 
-        for group in groups:
+        for view, group in zip(views, groups, strict=True):
             for candidate in group:
                 if candidate.kind == "home":
-                    add(candidate)
+                    add(candidate, policies[view.cwd])
         for view, group in zip(views, groups, strict=True):
             if view.fault:
                 found.errors.append(
                     MarketplaceLoadError(marketplace_path=view.cwd or "", message=view.fault)
                 )
             for candidate in sorted(group, key=lambda one: _order(reads[_key(one)])):
-                add(candidate)
+                add(candidate, policies[view.cwd])
+
+
+def _allowed(read: Read, policy: SourcePolicy) -> bool:
+    market = read.market
+    if market.refusal is not None:
+        return True
+    return not policy.market_fault(market.name, market.root, read.place.managed)
 
 
 def _key(candidate: Candidate) -> tuple[str, str]:

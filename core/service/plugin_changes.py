@@ -15,9 +15,11 @@ from core.config.store import ConfigStore
 from core.config.toml.fault import excerpt
 from core.errors import CoreError, InternalError, InvalidRequest, Unavailable
 from core.plugins import remote
+from core.plugins.allowed import SourcePolicy
 from core.plugins.detail import open_marketplace
 from core.plugins.install.installer import Installer, Progress
 from core.plugins.install.judging import installable_entry
+from core.plugins.marketplace_file import Marketplace
 from core.plugins.marketplaces.adding import MarketplaceAdder
 from core.plugins.marketplaces.removing import MarketplaceRemover
 from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
@@ -125,6 +127,7 @@ class PluginChanges:
         read = partial(open_marketplace, path or "", home, "failed to install plugin")
         market = await in_thread(read, deadline=DEADLINE)
         entry = installable_entry(market, params.plugin_name)
+        await in_thread(partial(self._demand_allowed, market), deadline=DEADLINE)
         self._may_write()
         with self._operation("install", f"{entry.name}@{market.name}") as progress:
             await self._installer.install(market.name, entry, progress)
@@ -209,6 +212,9 @@ class PluginChanges:
                 for failed, message in upgraded.errors
             ],
         )
+
+    def _demand_allowed(self, market: Marketplace) -> None:
+        SourcePolicy(self._configs.home, self._configs.load(None)).check(market)
 
     def _may_write(self) -> None:
         if self._deps.read_only:

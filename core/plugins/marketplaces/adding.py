@@ -17,6 +17,7 @@ from core.config.paths import Home
 from core.config.replace import file_lock
 from core.config.store import ConfigStore
 from core.errors import InternalError, InvalidRequest
+from core.plugins.allowed import SourcePolicy
 from core.plugins.install.installer import ConfigWriter, Progress, no_progress
 from core.plugins.install.staging import staged, sweep
 from core.plugins.layout import os_reason
@@ -79,6 +80,7 @@ class MarketplaceAdder:
         place = await anyio.to_thread.run_sync(read)
         try:
             await anyio.to_thread.run_sync(self._prepare)
+            await anyio.to_thread.run_sync(self._demand, place)
             if isinstance(place, LocalPlace):
                 return await self._add_local(place)
             return await self._add_git(place, progress)
@@ -89,6 +91,11 @@ class MarketplaceAdder:
     def _prepare(self) -> None:
         os.makedirs(self._home.marketplaces_dir, exist_ok=True)
         sweep(staging_folder(self._home), PREFIX, theirs_after=ABANDONED)
+
+    def _demand(self, place: LocalPlace | GitPlace) -> None:
+        policy = SourcePolicy(self._home, self._configs.load(None))
+        if fault := policy.place_fault(place):
+            raise InvalidRequest(fault, evidence=policy.evidence)
 
     def _known(self) -> dict[str, Configured]:
         return configured(self._configs.load(None))

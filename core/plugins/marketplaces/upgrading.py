@@ -17,6 +17,7 @@ from core.config.paths import Home
 from core.config.replace import file_lock
 from core.config.store import ConfigStore
 from core.errors import CoreError, InvalidRequest
+from core.plugins.allowed import SourcePolicy, place_of
 from core.plugins.install.activate import exchange, move_aside
 from core.plugins.install.installer import Installer, Progress, no_progress
 from core.plugins.install.staging import staged, sweep
@@ -76,7 +77,9 @@ class MarketplaceUpgrader:
         Raises:
             InvalidRequest: There is no git marketplace of this name.
         """
-        known = configured(await anyio.to_thread.run_sync(self._configs.load, None))
+        loaded = await anyio.to_thread.run_sync(self._configs.load, None)
+        policy = await anyio.to_thread.run_sync(SourcePolicy, self._home, loaded)
+        known = configured(loaded)
         wanted = [one for one in known.values() if one.kind == "git" and one.source]
         if name is not None:
             wanted = [one for one in wanted if one.name == name]
@@ -86,6 +89,9 @@ class MarketplaceUpgrader:
         upgraded = Upgraded(tuple(one.name for one in wanted))
         for number, one in enumerate(wanted):
             progress(number / len(wanted), one.name)
+            if fault := policy.place_fault(place_of(one)):
+                upgraded.errors.append((one.name, fault))
+                continue
             try:
                 market = await self._one(one)
             except (GitFailed, CoreError) as error:
