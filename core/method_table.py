@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         hooks,
         initialize,
         jackfield,
+        jackfield_plugins,
+        jackfield_tools,
         login,
         marketplaces,
         mcp,
@@ -38,6 +40,8 @@ _OURS = "core.protocol.jackfield:"
 _NOTHING = _OURS + "NoParams"
 _DONE = _OURS + "Done"
 _LOGIN = "core.protocol.login:"
+_PLUGINS = "core.protocol.jackfield_plugins:"
+_TOOLS = "core.protocol.jackfield_tools:"
 
 INITIALIZE: Method[initialize.InitializeParams, initialize.InitializeResponse] = Method(
     "initialize",
@@ -287,6 +291,65 @@ JACKFIELD_CONSENT_WRITE: Method[jackfield.ConsentAnswers, jackfield.Done] = Meth
 )
 JACKFIELD_ELICITATION_ANSWER: Method[jackfield.ElicitationAnswer, jackfield.Done] = Method(
     "jackfield/elicitation/answer", _OURS + "ElicitationAnswer", _DONE
+)
+JACKFIELD_ELICITATION_LIST: Method[jackfield.NoParams, jackfield_tools.QuestionsResult] = Method(
+    "jackfield/elicitation/list", _NOTHING, _TOOLS + "QuestionsResult", params_optional=True
+)
+JACKFIELD_TOOL_CALL: Method[jackfield_tools.ToolCallParams, jackfield_tools.ToolCallResult] = (
+    Method("jackfield/tool/call", _TOOLS + "ToolCallParams", _TOOLS + "ToolCallResult")
+)
+JACKFIELD_TOOL_CANCEL: Method[jackfield_tools.CallIdParams, jackfield.Done] = Method(
+    "jackfield/tool/cancel", _TOOLS + "CallIdParams", _DONE
+)
+JACKFIELD_TOOL_HISTORY: Method[
+    jackfield_tools.ToolHistoryParams, jackfield_tools.ToolHistoryResult
+] = Method("jackfield/tool/history", _TOOLS + "ToolHistoryParams", _TOOLS + "ToolHistoryResult")
+JACKFIELD_RESOURCE_LIST: Method[
+    jackfield_tools.ServerParams, jackfield_tools.ResourceListResult
+] = Method("jackfield/resource/list", _TOOLS + "ServerParams", _TOOLS + "ResourceListResult")
+JACKFIELD_RESOURCE_READ: Method[
+    jackfield_tools.ResourceParams, jackfield_tools.ResourceReadResult
+] = Method("jackfield/resource/read", _TOOLS + "ResourceParams", _TOOLS + "ResourceReadResult")
+JACKFIELD_RESOURCE_SUBSCRIBE: Method[jackfield_tools.ResourceParams, jackfield.Done] = Method(
+    "jackfield/resource/subscribe", _TOOLS + "ResourceParams", _DONE
+)
+JACKFIELD_RESOURCE_UNSUBSCRIBE: Method[jackfield_tools.ResourceParams, jackfield.Done] = Method(
+    "jackfield/resource/unsubscribe", _TOOLS + "ResourceParams", _DONE
+)
+JACKFIELD_PROMPT_LIST: Method[jackfield_tools.ServerParams, jackfield_tools.PromptListResult] = (
+    Method("jackfield/prompt/list", _TOOLS + "ServerParams", _TOOLS + "PromptListResult")
+)
+JACKFIELD_PROMPT_GET: Method[jackfield_tools.PromptGetParams, jackfield_tools.PromptGetResult] = (
+    Method("jackfield/prompt/get", _TOOLS + "PromptGetParams", _TOOLS + "PromptGetResult")
+)
+JACKFIELD_COMPLETE: Method[jackfield_tools.CompleteParams, jackfield_tools.CompleteResult] = Method(
+    "jackfield/complete", _TOOLS + "CompleteParams", _TOOLS + "CompleteResult"
+)
+JACKFIELD_OPERATION_CANCEL: Method[jackfield.IdParams, jackfield.Done] = Method(
+    "jackfield/operation/cancel", _OURS + "IdParams", _DONE
+)
+JACKFIELD_PLUGIN_UPDATES: Method[jackfield_plugins.UpdatesParams, jackfield_plugins.UpdatesResult]
+JACKFIELD_PLUGIN_UPDATES = Method(
+    "jackfield/plugin/updates", _PLUGINS + "UpdatesParams", _PLUGINS + "UpdatesResult"
+)
+JACKFIELD_PLUGIN_UPDATE: Method[jackfield_plugins.UpdateParams, jackfield_plugins.UpdateResult]
+JACKFIELD_PLUGIN_UPDATE = Method(
+    "jackfield/plugin/update", _PLUGINS + "UpdateParams", _PLUGINS + "UpdateResult"
+)
+JACKFIELD_PLUGIN_PIN: Method[jackfield_plugins.PinParams, jackfield_plugins.PinResult] = Method(
+    "jackfield/plugin/pin", _PLUGINS + "PinParams", _PLUGINS + "PinResult"
+)
+JACKFIELD_PLUGIN_ROLLBACK: Method[
+    jackfield_plugins.RollbackParams, jackfield_plugins.RollbackResult
+] = Method("jackfield/plugin/rollback", _PLUGINS + "RollbackParams", _PLUGINS + "RollbackResult")
+JACKFIELD_MARKETPLACE_PIN: Method[
+    jackfield_plugins.MarketplacePinParams, jackfield_plugins.PinResult
+] = Method("jackfield/marketplace/pin", _PLUGINS + "MarketplacePinParams", _PLUGINS + "PinResult")
+JACKFIELD_ORPHANS: Method[jackfield.NoParams, jackfield_plugins.OrphansResult] = Method(
+    "jackfield/orphans", _NOTHING, _PLUGINS + "OrphansResult", params_optional=True
+)
+JACKFIELD_ORPHAN_CLEAN: Method[jackfield.IdParams, jackfield_plugins.OrphanCleanResult] = Method(
+    "jackfield/orphan/clean", _OURS + "IdParams", _PLUGINS + "OrphanCleanResult"
 )
 JACKFIELD_EVENTS_RECENT: Method[jackfield.RecentParams, jackfield.RecentResult] = Method(
     "jackfield/events/recent", _OURS + "RecentParams", _OURS + "RecentResult"

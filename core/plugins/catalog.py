@@ -20,6 +20,7 @@ from core.config.model import Loaded
 from core.config.paths import Home
 from core.config.store import ConfigStore
 from core.plugins import market_rows
+from core.plugins.allowed import SourcePolicy
 from core.plugins.counting import PartCounter
 from core.plugins.discovery import Candidate, candidates
 from core.plugins.layout import MARKETPLACE_FILES
@@ -28,6 +29,8 @@ from core.plugins.reading import GroupReader, Known, in_list_order, key_of
 from core.plugins.rows import Surroundings
 from core.plugins.rows_cache import Group, RowsCache
 from core.plugins.state import PluginStates
+from core.plugins.updates.comparing import ContentComparer
+from core.plugins.updates.memory import PluginMemory
 from core.plugins.workers import Turns, back, in_thread, start
 from core.ports import Deps
 from core.protocol.events import (
@@ -64,6 +67,7 @@ class PluginCatalog:
     Args:
         account: Who is signed in: `none`, `apiKey`, `chatgpt`. May block.
         deadline: Seconds that one marketplace may take.
+        memory: What is remembered of plugins; None for one of its own.
 
     Emits: RefreshStarted, RefreshProgress, RefreshFailed, RefreshFinished for both domains, and
     the state events of the two owners.
@@ -78,6 +82,7 @@ class PluginCatalog:
         account: Callable[[], str],
         *,
         deadline: float = DEADLINE,
+        memory: PluginMemory | None = None,
     ) -> None:
         self.marketplaces: SnapshotOwner[MarketplaceRow] = SnapshotOwner("marketplaces", emit)
         self.plugins: SnapshotOwner[PluginRow] = SnapshotOwner("plugins", emit)
@@ -91,6 +96,8 @@ class PluginCatalog:
         self._offers = OfferReader()
         self._cache = RowsCache(deps.cache_dir, home.codex_home, deps.cwd)
         self._counter = PartCounter(self.plugins)
+        self.comparer = ContentComparer(self.plugins)
+        self.memory = memory or PluginMemory(deps.state_dir, home.codex_home, deps.clock.now)
         self._busy = anyio.Lock()
         self._asked = count(1)
         self._begun = 0
@@ -118,9 +125,10 @@ class PluginCatalog:
     async def _refresh(self, refresh_id: str, forced: bool) -> None:
         if forced:
             self._offers = OfferReader()
-        loaded, wanted, states = await in_thread(self._look_around, deadline=self._deadline)
+        wanted, around = await in_thread(self._look_around, deadline=self._deadline)
         self._counter.stop()
-        run = self._begin(refresh_id, Surroundings(states, _off(loaded)))
+        self.comparer.stop()
+        run = self._begin(refresh_id, around)
         for domain in _DOMAINS:
             sources = tuple(candidate.label for candidate in wanted)
             self._emit(
@@ -136,11 +144,13 @@ class PluginCatalog:
         self._tell_finished(run, before)
         self._after(run, forced)
 
-    def _look_around(self) -> tuple[Loaded, tuple[Candidate, ...], PluginStates]:
+    def _look_around(self) -> tuple[tuple[Candidate, ...], Surroundings]:
         loaded = self._configs.load(self._deps.cwd)
         cwd = str(self._deps.cwd)
         wanted = candidates(self._home, loaded, cwd, account=self._account())
-        return loaded, wanted, PluginStates(self._home, [loaded])
+        states = PluginStates(self._home, [loaded])
+        policy = SourcePolicy(self._home, loaded)
+        return wanted, Surroundings(states, _off(loaded), memory=self.memory.read(), policy=policy)
 
     def _begin(self, refresh_id: str, around: Surroundings) -> _Refresh:
         turns = Turns(resting=True)
@@ -157,7 +167,8 @@ class PluginCatalog:
     def _settle(
         self, before: Mapping[str, PluginRow], rows: Iterable[PluginRow]
     ) -> list[PluginRow]:
-        return [_same(row, before.get(row.id)) for row in self._counter.carry_over(rows)]
+        known = self.comparer.carry_over(self._counter.carry_over(rows))
+        return [_same(row, before.get(row.id)) for row in known]
 
     async def _read_one(self, run: _Refresh, candidate: Candidate) -> None:
         token = anyio.lowlevel.current_token()
@@ -297,6 +308,7 @@ class PluginCatalog:
         def work() -> None:
             try:
                 self._counter.count_all(offers, run.turns, token, again=forced)
+                self.comparer.compare_all(offers, run.turns, token)
                 with run.turns.turn() as tick:
                     self._cache.write(self._for_cache(), tick)
             finally:

@@ -6,6 +6,7 @@ import os
 
 from core.plugins.discovery import Candidate, Place
 from core.plugins.layout import MARKETPLACE_FILES, is_directory, read_file
+from core.plugins.market_commit import checkout_commit
 from core.plugins.marketplace_file import Marketplace, Refusal
 from core.plugins.mending import hint, link_stub
 from core.plugins.names import RESERVED
@@ -106,24 +107,6 @@ def _ref(candidate: Candidate) -> str | None:
     return f"{ref}@{commit[:7]}" if commit else candidate.ref
 
 
-def checkout_commit(root: str) -> str:
-    """The commit that a checkout is at, or "" when that cannot be told from its files."""
-    try:
-        head = read_file(f"{root}/.git/HEAD").decode().strip()
-        if not head.startswith("ref: "):
-            return head
-        name = head.removeprefix("ref: ")
-        try:
-            return read_file(f"{root}/.git/{name}").decode().strip()
-        except OSError:
-            for line in read_file(f"{root}/.git/packed-refs").decode().splitlines():
-                if line.endswith(f" {name}"):
-                    return line.partition(" ")[0]
-    except (OSError, UnicodeDecodeError):
-        pass
-    return ""
-
-
 def missing_row(candidate: Candidate, at: float) -> MarketplaceRow | None:
     """The row of a configured marketplace without a file; None for places nobody named."""
     if not candidate.key:
@@ -205,6 +188,24 @@ def silent_row(
         evidence=problem.evidence,
         problems=(problem,),
     )
+
+
+def not_allowed(row: MarketplaceRow, fault: str, rule: Evidence) -> MarketplaceRow:
+    """The row of a marketplace that managed requirements do not allow."""
+    from msgspec.structs import replace
+
+    problem = Problem(
+        id=f"marketplace:{row.id}:source-not-allowed",
+        domain="marketplaces",
+        subject=row.id,
+        rule="source-not-allowed",
+        message=fault,
+        severity="warning",
+        evidence=rule,
+        codex="lists nothing of it, and uses nothing that is installed from it",
+        hint="your administrator decides",
+    )
+    return replace(row, listed="blocked", problems=(*row.problems, problem))
 
 
 def _with_problems(row: MarketplaceRow, problems: tuple[Problem, ...]) -> MarketplaceRow:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.plugins import market_rows
-from core.plugins.discovery import Candidate, path_key, resolve
+from core.plugins.discovery import Candidate, Place, path_key, resolve
 from core.plugins.entries import Entry
-from core.plugins.left_overs import left_over_rows
+from core.plugins.left_overs import with_left_overs
+from core.plugins.market_commit import FULL_ID
 from core.plugins.marketplace_file import Marketplace, load
 from core.plugins.offers import Offer, OfferReader, entry_description, listed_offers
 from core.plugins.rows import Surroundings, plugin_rows, with_unique_ids
 from core.plugins.workers import Turns
+from core.protocol.facts import Evidence
 from core.protocol.rows import MarketplaceRow, PluginRow
 
 DRAFT_FROM = 200
@@ -94,22 +96,39 @@ class GroupReader:
                 managed=place.managed,
                 tick=tick,
             )
+            judged, fault = self._judged(place, market)
             row = market_rows.read_row(place, market, at, off=bool(self._around.off))
+            if fault is not None:
+                row = market_rows.not_allowed(row, *fault)
             order = (0 if candidate.kind == "home" else 1, path_key(place.path))
             wanted = on_draft is not None and len(market.entries) >= DRAFT_FROM
-            drafted = self._draft(market) if wanted else []
+            drafted = self._draft(market, judged) if wanted else []
         if drafted and on_draft is not None:
             on_draft(Known(candidate, row, tuple(drafted), order=order, draft=True))
         with self._turns.turn() as tick:
-            states = self._around.states
+            states, around = self._around.states, judged
+            if candidate.kind == "git" and not FULL_ID.fullmatch(candidate.ref or ""):
+                around = replace(around, checkout=True)
             offers = listed_offers(market, states, self._offers, every=True, tick=tick)
-            rows = self._settle(with_unique_ids(plugin_rows(market, offers, self._around)))
+            rows = self._settle(with_unique_ids(plugin_rows(market, offers, around)))
             by_id = {f"{offer.entry.name}@{market.name}": offer for offer in offers}
         return Known(candidate, row, tuple(rows), by_id, order)
 
-    def _draft(self, market: Marketplace) -> list[PluginRow]:
+    def _judged(
+        self, place: Place, market: Marketplace
+    ) -> tuple[Surroundings, tuple[str, Evidence] | None]:
+        """What a marketplace's rows need, and why an administrator does not allow it."""
+        policy = self._around.policy
+        if policy is None or market.refusal is not None:
+            return self._around, None
+        fault = policy.market_fault(market.name, market.root, place.managed)
+        if not fault:
+            return self._around, None
+        return replace(self._around, off=policy.reason), (fault, policy.evidence)
+
+    def _draft(self, market: Marketplace, around: Surroundings) -> list[PluginRow]:
         offers = [_bare(entry) for entry in market.entries]
-        draft = Surroundings(self._around.states, self._around.off, draft=True)
+        draft = replace(around, draft=True)
         return with_unique_ids(plugin_rows(market, offers, draft))
 
     def whole_list(self, groups: list[Known]) -> list[PluginRow]:
@@ -119,12 +138,15 @@ class GroupReader:
             tick()
             if len({known.market.name for known in groups}) < len(groups):
                 rows = with_unique_ids(rows)
-            offered = {row.plugin_id for row in rows}
-            markets = {known.market.name: known.market.id for known in reversed(groups)}
             tick()
-            rows += left_over_rows(self._around.states, offered, markets)
+            rows = with_left_overs(rows, self._around, groups_by_name(groups))
             tick()
             return self._settle(rows)
+
+
+def groups_by_name(groups: list[Known]) -> dict[str, MarketplaceRow]:
+    """Marketplaces by name; of two with one name the first in list order."""
+    return {known.market.name: known.market for known in reversed(groups)}
 
 
 def _bare(entry: Entry) -> Offer:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
+from core.plugins.allowed import SourcePolicy
 from core.plugins.entries import Skipped
 from core.plugins.json_place import items_of, line_of
 from core.plugins.layout import is_directory, read_file
@@ -17,6 +18,7 @@ from core.plugins.mending import hint
 from core.plugins.offers import Offer
 from core.plugins.sources.parse import describe_source
 from core.plugins.state import PluginStates
+from core.plugins.updates.standing import Memory, Standing, next_of_codex, stand
 from core.protocol.facts import Evidence, Problem
 from core.protocol.plugins import GitSource, LocalSource, NpmSource, PluginInterface
 from core.protocol.rows import PluginRow, PluginState
@@ -50,11 +52,17 @@ class Surroundings:
     Attributes:
         off: Why plugins count for nothing here, or "".
         draft: The plugins' own files have not been looked at yet.
+        memory: Pins, former versions, where copies came from.
+        checkout: The marketplace is a git checkout that follows a branch.
+        policy: Which marketplaces an administrator allows; None = all.
     """
 
     states: PluginStates
     off: str = ""
     draft: bool = False
+    memory: Memory = field(default_factory=Memory)
+    checkout: bool = False
+    policy: SourcePolicy | None = None
 
 
 def plugin_rows(
@@ -115,12 +123,15 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
     copy = copy_at(root) if root is not None else None
     enabled = switch is not None and switch.enabled
     problem: Problem | None = None
+    standing, facts = Standing(offered=offer.version), _NO_FACTS
+    if copy is not None:
+        standing, facts = _installed(offer, plugin_id, copy, around)
     if blocked:
         state, reason = "skipped", blocked
     elif around.off:
         state, reason = "blocked", around.off
     elif copy is not None:
-        state, reason = _installed_state(offer, copy, enabled)
+        state, reason = installed_state(copy.fault, enabled, standing, facts)
     elif enabled:
         state, reason = "notInstalled", ""
     elif entry.installation == "NOT_AVAILABLE":
@@ -150,7 +161,13 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
         enabled=enabled,
         enabled_at=switch.place if switch is not None else Evidence(),
         version=copy.version if copy is not None else None,
-        offered=offer.version,
+        offered=standing.offered,
+        newer=standing.newer,
+        commit=standing.commit,
+        offered_commit=standing.offered_commit,
+        pinned=facts.pinned,
+        before=facts.before,
+        codex=facts.codex,
         install_policy=entry.installation,
         auth_policy=entry.authentication,
         root=copy.root if copy is not None else local,
@@ -159,14 +176,47 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
     )
 
 
-def _installed_state(offer: Offer, copy: Copy, enabled: bool) -> tuple[PluginState, str]:
-    if copy.fault:
-        return "broken", short(f"installed copy: {copy.fault}")
+@dataclass(frozen=True)
+class _Facts:
+    """What is remembered of an installed plugin."""
+
+    pinned: str | None = None
+    before: str | None = None
+    codex: str = ""
+
+
+_NO_FACTS = _Facts()
+
+
+def _installed(
+    offer: Offer, plugin_id: str, copy: Copy, around: Surroundings
+) -> tuple[Standing, _Facts]:
+    memory = around.memory
+    note = memory.note(plugin_id, copy.root)
+    place = (copy.root, copy.version)
+    standing = stand(offer.entry, offer.version, place, note, memory.heard)
+    pin, backup = memory.book.pins.get(plugin_id), memory.backups.get(plugin_id)
+    codex = ""
+    if pin is not None:
+        codex = next_of_codex(offer.entry, standing, checkout=around.checkout)
+    before = backup.version if backup is not None else None
+    return standing, _Facts(pin.version if pin is not None else None, before, codex)
+
+
+def installed_state(
+    fault: str, enabled: bool, standing: Standing, facts: _Facts
+) -> tuple[PluginState, str]:
+    """State and reason of an installed plugin, whose content has not been compared."""
+    if fault:
+        return "broken", short(f"installed copy: {fault}")
     if not enabled:
         return "disabled", ""
-    if offer.version is not None and offer.version != copy.version:
-        return "update", ""
-    return "enabled", ""
+    if facts.pinned is not None:
+        return "enabled", PINNED
+    return ("update", standing.reason) if standing.newer else ("enabled", "")
+
+
+PINNED = "pinned"
 
 
 def source_kind(source: object) -> str:

@@ -62,9 +62,12 @@ class MarketplaceRow(Row, frozen=True, kw_only=True):
         source: `local`, `git`, `home`, `workspace`, `curated`, `remote`.
         origin: URL or path that it was added from.
         listed: What plugin/list answers for it: `listed`, `empty`, `reserved`, `unreadable`,
-            `missing`, `off`.
+            `missing`, `off`; `leftOver` for a checkout that nothing configures.
         total: Entries in the file, dropped ones included.
         checked_at: When it was last read, seconds since the epoch.
+        commit: Of a git checkout, full id, or "".
+        offered_commit: What its server has named at the last forced refetch, or "".
+        pinned: Its `ref` is a full commit id that `jackfield/marketplace/pin` has written.
     """
 
     name: str
@@ -78,6 +81,9 @@ class MarketplaceRow(Row, frozen=True, kw_only=True):
     listed: str = "listed"
     total: int = 0
     checked_at: float = 0.0
+    commit: str = ""
+    offered_commit: str = ""
+    pinned: bool = False
     evidence: Evidence = Evidence()
     problems: tuple[Problem, ...] = ()
 
@@ -128,6 +134,16 @@ class PluginRow(Row, frozen=True, kw_only=True):
         version: Installed version, None when not installed.
         offered: Version that the source offers, when known.
         root: Directory of the installed copy, else of the local source, else "".
+        newer: Installed, and another version, commit or source is offered.
+        changed: Installed, and the source has other content under the same version.
+        commit, offered_commit: Of a git source: installed and offered, full ids, or "".
+        pinned: The version that it is to stay at, `local` for one without; None = not pinned.
+        before: The newest former version that is kept, None when none is.
+        codex: What Codex does next with a pinned copy, or "".
+        left_over: Why it is left over: `unconfigured` (cached only), `notOffered`,
+            `marketplaceGone`, `moved` (`moved_to` offers its name now), `badKey`, `unreadable`
+            (its marketplace cannot be read: nothing to clean up); or "".
+        moved_to: Id of the plugin of this name in another marketplace, or "".
     """
 
     plugin_id: str
@@ -151,6 +167,15 @@ class PluginRow(Row, frozen=True, kw_only=True):
     auth_policy: str = "ON_INSTALL"
     brings: Brings | None = None
     root: str = ""
+    newer: bool = False
+    changed: bool = False
+    commit: str = ""
+    offered_commit: str = ""
+    pinned: str | None = None
+    before: str | None = None
+    codex: str = ""
+    left_over: str = ""
+    moved_to: str = ""
     evidence: Evidence = Evidence()
     problems: tuple[Problem, ...] = ()
 

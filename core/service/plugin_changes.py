@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,7 +15,7 @@ from core.errors import CoreError, InternalError, InvalidRequest, Unavailable
 from core.plugins import remote
 from core.plugins.allowed import SourcePolicy
 from core.plugins.detail import open_marketplace
-from core.plugins.install.installer import Installer, Progress
+from core.plugins.install.installer import Installer
 from core.plugins.install.judging import installable_entry
 from core.plugins.marketplace_file import Marketplace
 from core.plugins.marketplaces.adding import MarketplaceAdder
@@ -26,10 +24,11 @@ from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
 from core.plugins.names import split_id
 from core.plugins.workers import in_thread
 from core.ports import Deps
-from core.protocol.events import Event, OperationProgress
+from core.protocol.events import Event
 from core.protocol.plugins import PluginInstallResult, PluginUninstallResult
 from core.scope import RequestScope
 from core.service.dispatch import Handler
+from core.service.operations import Operations
 
 if TYPE_CHECKING:
     from core.protocol.marketplaces import (
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 DEADLINE = 30.0
-_STEP = 0.02
-
 
 Step = Callable[[str, RequestScope], Awaitable[None]]
 """Takes why the set has changed, and who changed it."""
@@ -93,6 +90,7 @@ class PluginChanges:
         upgrader: MarketplaceUpgrader,
         plugin_set: PluginSet,
         emit: Callable[[Event], None],
+        operations: Operations | None = None,
     ) -> None:
         self._deps = deps
         self._configs = configs
@@ -100,8 +98,7 @@ class PluginChanges:
         self._installer = installer
         self._adder, self._remover, self._upgrader = adder, remover, upgrader
         self._set = plugin_set
-        self._emit = emit
-        self._numbers = count(1)
+        self._operations = operations or Operations(deps.clock, emit)
 
     def handlers(self) -> dict[str, Handler]:
         """Handlers by method."""
@@ -129,7 +126,7 @@ class PluginChanges:
         entry = installable_entry(market, params.plugin_name)
         await in_thread(partial(self._demand_allowed, market), deadline=DEADLINE)
         self._may_write()
-        with self._operation("install", f"{entry.name}@{market.name}") as progress:
+        async with self._operations.run("install", f"{entry.name}@{market.name}") as progress:
             await self._installer.install(market.name, entry, progress)
             await self._set.changed("install", scope)
         return PluginInstallResult(auth_policy=entry.authentication)
@@ -142,7 +139,7 @@ class PluginChanges:
         if split_id(plugin_id) is None:
             await self._refuse(remote.refuse_uninstall, plugin_id)
         self._may_write()
-        with self._operation("uninstall", plugin_id):
+        async with self._operations.run("uninstall", plugin_id):
             try:
                 await self._installer.uninstall(plugin_id)
             except InternalError as error:
@@ -169,7 +166,7 @@ class PluginChanges:
         from core.protocol.marketplaces import MarketplaceAddResult
 
         self._may_write()
-        with self._operation("add", params.source.strip()) as progress:
+        async with self._operations.run("add", params.source.strip()) as progress:
             added = await self._adder.add(
                 params.source, params.ref_name, params.sparse_paths or (), progress
             )
@@ -187,7 +184,7 @@ class PluginChanges:
 
         self._may_write()
         name = params.marketplace_name
-        with self._operation("remove", name):
+        async with self._operations.run("remove", name):
             root = await self._remover.remove(name)
             await self._set.changed("marketplace/remove", scope)
         return MarketplaceRemoveResult(marketplace_name=name, installed_root=root)
@@ -200,7 +197,7 @@ class PluginChanges:
 
         self._may_write()
         name = params.marketplace_name
-        with self._operation("upgrade", name or "marketplaces") as progress:
+        async with self._operations.run("upgrade", name or "marketplaces") as progress:
             upgraded = await self._upgrader.upgrade(name, progress)
             if upgraded.roots:
                 await self._set.changed("marketplace/upgrade", scope)
@@ -228,43 +225,6 @@ class PluginChanges:
 
         await in_thread(work, deadline=DEADLINE)
         raise Unavailable("the remote plugin catalog is not offered by Jackfield")
-
-    @contextmanager
-    def _operation(self, verb: str, subject: str) -> Generator[Progress]:
-        """Tell how something goes, from its beginning to its end."""
-        number = f"{verb}-{next(self._numbers)}"
-        told: list[float] = []
-
-        def tell(state: str, share: float | None = None, note: str = "") -> None:
-            at = self._deps.clock.now()
-            self._emit(
-                OperationProgress(
-                    at=at,
-                    id=number,
-                    subject=subject,
-                    verb=verb,
-                    state=state,
-                    share=share,
-                    note=note,
-                )
-            )
-
-        def progress(share: float | None, note: str) -> None:
-            if share is None or not told or share - told[-1] >= _STEP:
-                if share is not None:
-                    told.append(share)
-                tell("running", share, note)
-
-        tell("running")
-        try:
-            yield progress
-        except CoreError as error:
-            tell("failed", note=error.message)
-            raise
-        except BaseException:
-            tell("cancelled")
-            raise
-        tell("done")
 
 
 def step(run: Callable[[], Any]) -> Step:

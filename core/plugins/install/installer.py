@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import anyio
-import anyio.from_thread
 import anyio.to_thread
 
 from core.config.edit_plan import Edit
@@ -18,10 +17,9 @@ from core.config.paths import Home
 from core.config.replace import file_lock
 from core.errors import InternalError, InvalidRequest
 from core.plugins.entries import Entry
-from core.plugins.install.activate import activate
-from core.plugins.install.copying import FAILED, copy_tree
+from core.plugins.install.copying import FAILED
 from core.plugins.install.judging import Judged, judge
-from core.plugins.install.migrating import migrate_commands
+from core.plugins.install.putting import Copying, commit_of
 from core.plugins.install.staging import staged, sweep
 from core.plugins.layout import os_reason
 from core.plugins.names import API_CURATED, CURATED, split_id
@@ -50,14 +48,32 @@ class Fetcher(Protocol):
         ...
 
 
+Before = Callable[[str, str], Awaitable[bool]]
+"""Takes the new copy, still staged, and the place it is to have; False leaves all as it was."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Installed:
-    """A copy in the cache. `copied`: it is a new one."""
+    """A copy in the cache.
+
+    Attributes:
+        copied: It is a new one.
+        commit: Of a git source: the full id that was copied, or "" when it cannot be told.
+    """
 
     plugin_id: str
     version: str
     root: str
     copied: bool = True
+    commit: str = ""
+
+
+class Noting(Protocol):
+    """Remembers where copies came from, for sources that cannot be looked at again."""
+
+    def installed(self, installed: Installed, entry: Entry) -> None:
+        """A new copy is in its place. Blocks; never raises."""
+        ...
 
 
 class Installer:
@@ -67,9 +83,18 @@ class Installer:
         config: Enables and forgets plugins.
         fetcher: For git and npm.
         state_dir: Our own folder; holds the lock that keeps our processes apart.
+        noting: Told of every new copy.
     """
 
-    def __init__(self, home: Home, config: ConfigWriter, fetcher: Fetcher, state_dir: Path) -> None:
+    def __init__(
+        self,
+        home: Home,
+        config: ConfigWriter,
+        fetcher: Fetcher,
+        state_dir: Path,
+        noting: Noting | None = None,
+    ) -> None:
+        self._noting = noting
         self._home = home
         self._config = config
         self._fetcher = fetcher
@@ -100,22 +125,30 @@ class Installer:
         progress: Progress = no_progress,
         *,
         unless_version: str | None = None,
+        before: Before | None = None,
     ) -> Installed:
         """The same without touching the configuration.
 
         Args:
             unless_version: A source of this version is not copied.
+            before: Asked once the new copy is whole, before it is put in its place.
         """
         if isinstance(entry.source, LocalSource):
             root = entry.source.path
-            return await self._copy_from(root, market, entry, progress, unless_version)
+            return await self._copy_from(root, market, entry, progress, unless_version, before)
         async with self._fetcher.fetched(entry, progress) as root:
             if root is None:
                 root = f"{self._home.plugins_staging}/-"
-            return await self._copy_from(root, market, entry, progress, unless_version)
+            return await self._copy_from(root, market, entry, progress, unless_version, before)
 
     async def _copy_from(
-        self, root: str, market: str, entry: Entry, progress: Progress, unless: str | None
+        self,
+        root: str,
+        market: str,
+        entry: Entry,
+        progress: Progress,
+        unless: str | None,
+        before: Before | None,
     ) -> Installed:
         version = await anyio.to_thread.run_sync(self._curated_version, market)
         judged = await anyio.to_thread.run_sync(judge, entry, root, version)
@@ -125,20 +158,50 @@ class Installer:
             version=judged.version,
             root=f"{folder}/{entry.name}/{judged.version}",
             copied=judged.version != unless,
+            commit=await anyio.to_thread.run_sync(commit_of, root, entry),
         )
         if installed.copied:
             progress(None, "copying")
-            await self._put(root, folder, entry.name, judged)
+            run = Copying(root, folder, entry.name, judged)
+            if not await self._put(run, folder, before):
+                return replace(installed, copied=False)
+            if self._noting is not None:
+                await anyio.to_thread.run_sync(self._noting.installed, installed, entry)
         return installed
 
-    async def _put(self, root: str, folder: str, plugin: str, judged: Judged) -> None:
+    async def restore(self, plugin_id: str, root: str, version: str, before: Before) -> bool:
+        """Put a copy that was in the cache before back into it, exactly as it is.
+
+        Args:
+            root: Where it lies now; it stays there.
+            version: Name of its directory in the cache.
+            before: As for `copy`.
+
+        Returns:
+            Whether it is in its place now.
+
+        Raises:
+            CoreError: What was there before is as it was.
+        """
+        names = split_id(plugin_id)
+        if names is None:
+            raise InvalidRequest("invalid remote plugin id")
+        plugin, market = names
+        folder = f"{self._home.plugins_cache}/{market}"
+        return await self._put(
+            Copying(root, folder, plugin, Judged(version), raw=True), folder, before
+        )
+
+    async def _put(self, run: Copying, folder: str, before: Before | None) -> bool:
         try:
             await anyio.to_thread.run_sync(_prepare, folder)
             async with staged(folder, PREFIX) as place:
-                run = _Copying(root, place, plugin, judged)
-                await anyio.to_thread.run_sync(run.copy)
+                await anyio.to_thread.run_sync(run.copy, place)
+                if before is not None and not await before(run.fresh, run.target):
+                    return False
                 with anyio.CancelScope(shield=True):  # a thread that renames is not left behind
-                    await anyio.to_thread.run_sync(run.switch, folder, self._state_dir)
+                    await anyio.to_thread.run_sync(run.switch, self._state_dir)
+                return True
         except OSError as error:
             what = "failed to create plugin cache directory"
             raise InternalError(f"{FAILED}{what}: {os_reason(error)}") from None
@@ -200,45 +263,3 @@ class Installer:
 def _prepare(folder: str) -> None:
     os.makedirs(folder, exist_ok=True)
     sweep(folder, PREFIX)
-
-
-class _Copying:
-    """One copy on its way into the cache; runs in threads."""
-
-    def __init__(self, source: str, staging: str, plugin: str, judged: Judged) -> None:
-        self._source, self._staging, self._judged = source, staging, judged
-        self._plugin = plugin
-        self._tree = f"{staging}/{plugin}"
-
-    def copy(self) -> None:
-        """Fill the staging directory; stops when its caller is cancelled."""
-        root = f"{self._tree}/{self._judged.version}"
-        try:
-            os.makedirs(root)
-        except OSError as error:
-            what = "failed to create plugin target directory"
-            raise InternalError(f"{FAILED}{what}: {os_reason(error)}") from None
-        copy_tree(
-            self._source,
-            root,
-            without=self._staging,
-            tick=anyio.from_thread.check_cancelled,
-        )
-        try:
-            self._complete(root)
-        except OSError as error:
-            what = "failed to write plugin file"
-            raise InternalError(f"{FAILED}{what}: {os_reason(error)}") from None
-
-    def _complete(self, root: str) -> None:
-        if self._judged.substitute is not None:
-            os.makedirs(f"{root}/.codex-plugin", exist_ok=True)
-            path = f"{root}/.codex-plugin/plugin.json"
-            with open(path, "wb") as stream:
-                stream.write(self._judged.substitute)
-        migrate_commands(root)
-
-    def switch(self, folder: str, state_dir: Path) -> None:
-        """Put the copy in its place."""
-        with file_lock(state_dir, folder):
-            activate(self._tree, f"{folder}/{self._plugin}", self._judged.version, self._staging)

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from core.errors import CoreError, InternalError, InvalidRequest
-from core.plugins.install import installer as module
+from core.plugins.install import putting as module
 from tests.core.plugins.install.world import URL, Workshop, git
 from tests.core.plugins.world import put, put_plugin
 

@@ -1,0 +1,1 @@
+"""What is installed against what is offered: updates, pins, former versions, left-overs."""
