@@ -45,7 +45,8 @@ from core.service.account import AccountService
 from core.service.apps import AppsService
 from core.service.config import ConfigDelta, ConfigService
 from core.service.details import DetailService
-from core.service.dispatch import Dispatcher
+from core.service.dispatch import Dispatcher, Handler
+from core.service.late import TOOL_METHODS, late
 from core.service.login import LoginService
 from core.service.mcp import McpService
 from core.service.panel import Layers, PanelService
@@ -223,7 +224,14 @@ class _Building:
             self.problems,
             RowsService(self._owners(), self._hub),
         )
-        return [service.handlers() for service in services]
+        return [*(service.handlers() for service in services), late(TOOL_METHODS, self._tools)]
+
+    def _tools(self) -> Mapping[str, Handler]:
+        from core.service.tools import ToolsService
+
+        service = ToolsService(self.threads, self.panel, self._hub.emit)
+        self._hub.listen(service.happened)
+        return service.handlers()
 
     def _login_service(self) -> LoginService:
         return LoginService(

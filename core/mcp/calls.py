@@ -10,15 +10,22 @@ from anyio.abc import TaskGroup
 
 from core.errors import CoreError, InternalError, InvalidRequest, PeerError, SignInNeeded
 from core.mcp import shapes
-from core.mcp.client.session import HttpFailed, Session, SessionClosed
+from core.mcp.client.session import (
+    DeadlinePassed,
+    HttpFailed,
+    OnNotice,
+    Session,
+    SessionClosed,
+)
 from core.mcp.connection import Connection
 from core.mcp.elicitation import Approvals
-from core.mcp.faults import StartFailed, request_failed
+from core.mcp.faults import StartFailed, request_failed, said_by
 from core.mcp.incoming import ServerSide
 from core.mcp.opening import Opened, Opening
 from core.mcp.runtime import McpRuntime
 from core.mcp.shapes import Malformed
 from core.mcp.spec import ServerSpec, labelled
+from core.protocol.facts import Evidence
 from core.protocol.mcp import (
     McpServerResourceReadParams,
     McpServerResourceReadResult,
@@ -32,13 +39,21 @@ _UNEXPECTED = "Unexpected response type"
 
 
 async def call_tool(
-    params: McpServerToolCallParams, thread_id: str, runtime: McpRuntime
+    params: McpServerToolCallParams,
+    thread_id: str,
+    runtime: McpRuntime,
+    *,
+    on_notice: OnNotice | None = None,
 ) -> McpServerToolCallResult:
     """Call a tool over the thread's connection, after waiting for a start that is under way.
 
+    Args:
+        on_notice: Gets the call's progress notifications.
+
     Raises:
         PeerError: The server's own error.
-        InternalError: Unknown server, filtered tool, failed start, timeout, lost connection …
+        InternalError: Unknown server, filtered tool, failed start, timeout, lost connection …;
+            its evidence says for people what happened.
     """
     connection = _connection(runtime, params.server, params.environment_id)
     spec = connection.spec
@@ -49,7 +64,7 @@ async def call_tool(
     arguments = _object(params.arguments, f"{prefix}: MCP tool arguments must be a JSON object")
     meta = _object(params.meta, f"{prefix}: MCP tool request _meta must be a JSON object") or {}
     if isinstance(session, SessionClosed):
-        raise InternalError(f"{prefix}: {request_failed(session)}")
+        raise _unanswered(prefix, session, "tools/call")
     sent: dict[str, Any] = {"name": params.tool}
     if arguments is not None:
         sent["arguments"] = arguments
@@ -59,21 +74,33 @@ async def call_tool(
             sent,
             deadline=spec.tool_timeout,
             meta={**meta, "threadId": thread_id},
+            on_notice=on_notice,
         )
     except HttpFailed as failed:
         if failed.reason.http_status == 401 and failed.reason.challenge:
             return _sign_in_needed(failed.reason.challenge)
-        raise InternalError(f"{prefix}: {request_failed(failed)}") from None
+        raise _unanswered(prefix, failed, "tools/call") from None
     except PeerError:
         raise
     except SignInNeeded:
         return _sign_in_again()
     except CoreError as error:
-        raise InternalError(f"{prefix}: {request_failed(error)}") from None
+        raise _unanswered(prefix, error, "tools/call") from None
     try:
         return McpServerToolCallResult.model_validate(shapes.call_result(answer))
-    except Malformed:
-        raise InternalError(f"{prefix}: {_UNEXPECTED}") from None
+    except Malformed as fault:
+        said = Evidence(wire=f"its answer to tools/call: {fault.message}")
+        raise InternalError(f"{prefix}: {_UNEXPECTED}", evidence=said) from None
+
+
+def _unanswered(prefix: str, error: CoreError, method: str) -> InternalError:
+    """In the wire's words; the evidence has those for people."""
+    said, hint = Evidence(wire=said_by(error, method)), ""
+    if isinstance(error, DeadlinePassed):
+        hint = "tool_timeout_sec in its entry is the limit"
+    elif isinstance(error, SessionClosed):
+        hint = "nothing is sent again by itself"
+    return InternalError(f"{prefix}: {request_failed(error)}", evidence=said, hint=hint)
 
 
 def _sign_in_needed(challenge: Sequence[str]) -> McpServerToolCallResult:
@@ -118,7 +145,7 @@ async def read_in_thread(
     connection = _connection(runtime, params.server, params.environment_id)
     session = await _started(connection)
     if isinstance(session, SessionClosed):
-        raise InternalError(f"{_reading(params, connection.spec)}: {request_failed(session)}")
+        raise _unanswered(_reading(params, connection.spec), session, "resources/read")
     return await _read(params, session, connection.spec)
 
 
@@ -158,10 +185,11 @@ async def _read(
         return McpServerResourceReadResult(contents=shapes.read_result(answer))
     except PeerError:
         raise
-    except Malformed:
-        raise InternalError(f"{_reading(params, spec)}: {_UNEXPECTED}") from None
+    except Malformed as fault:
+        said = Evidence(wire=f"its answer to resources/read: {fault.message}")
+        raise InternalError(f"{_reading(params, spec)}: {_UNEXPECTED}", evidence=said) from None
     except CoreError as error:
-        raise InternalError(f"{_reading(params, spec)}: {request_failed(error)}") from None
+        raise _unanswered(_reading(params, spec), error, "resources/read") from None
 
 
 def _reading(params: McpServerResourceReadParams, spec: ServerSpec) -> str:
@@ -191,7 +219,8 @@ async def _started(connection: Connection) -> Session | SessionClosed:
     try:
         return await connection.usable()
     except StartFailed as failed:
-        raise InternalError(f"failed to get client: {failed.message}") from None
+        said = Evidence(wire=failed.reason)
+        raise InternalError(f"failed to get client: {failed.message}", evidence=said) from None
     except SessionClosed as closed:
         return closed
 

@@ -23,6 +23,7 @@ from core.mcp.client.session import (
 )
 from core.mcp.elicitation import Approvals, Asker
 from core.mcp.faults import StartFailed, ending, said_by, startup_text
+from core.mcp.followed import tell_followed
 from core.mcp.incoming import ServerSide
 from core.mcp.inventory import Listing
 from core.mcp.lists import Lists, changed_by
@@ -119,6 +120,7 @@ class Connection:
         status, reason, since, limit: As in `ServerRow`.
         configured: False when it runs although no file names it any more.
         history: The last `HISTORY` states, oldest first.
+        followed: URIs of resources whose changes are told.
     """
 
     def __init__(
@@ -131,6 +133,7 @@ class Connection:
         self.since = around.clock.now()
         self.limit: float | None = None
         self.history: deque[Past] = deque(history or (), maxlen=HISTORY)
+        self.followed: set[str] = set()
         self._around = around
         self._life = _Life()
         self._tries = 0
@@ -183,6 +186,12 @@ class Connection:
     async def settled(self) -> None:
         """Wait until a start that is under way has come to an end, good or bad."""
         while self.status == "starting" and not self._stopped:
+            await self._moved.wait()
+
+    async def listed(self) -> None:
+        """Wait until lists that are being read anew have come, or the session has gone."""
+        lists = self._life.lists
+        while lists is not None and self.live and not self._stopped and lists.reading:
             await self._moved.wait()
 
     async def usable(self) -> Session:
@@ -314,7 +323,7 @@ class Connection:
     async def _serve(self, opened: Opened, tasks: TaskGroup) -> None:
         life = self._life
         life.session, life.hello = opened.session, opened.hello
-        life.lists = Lists(opened.tools, self._around.clock, lambda: self._around.changed(self))
+        life.lists = Lists(opened.tools, self._around.clock, self._relisted)
         life.latencies.append(round(opened.ms, 1))
         life.up_since = anyio.current_time()
         self._was_up = True
@@ -327,7 +336,17 @@ class Connection:
             tasks.start_soon(self._ping, opened.session)
         self._end(await opened.session.closed())
 
+    def _relisted(self) -> None:
+        self._stir()
+        self._around.changed(self)
+
+    def _stir(self) -> None:
+        """Wake those who wait for a state or a list."""
+        self._moved.set()
+        self._moved = anyio.Event()
+
     def _heard(self, message: Incoming) -> None:
+        tell_followed(self.followed, message, self.spec.name, self._around)
         stale = changed_by(message.method)
         if stale and self._around.opening.policy.obey_list_changed:
             self.relist(*stale)
@@ -445,8 +464,7 @@ class Connection:
         self.status, self.reason, self.limit = status, reason, limit
         self.since = self._around.clock.now()
         self.history.append(Past(status=status, reason=reason, at=self.since))
-        self._moved.set()
-        self._moved = anyio.Event()
+        self._stir()
         if told is not None:
             self._around.told(told)
             self._happened(told.status, reason, ms)

@@ -16,6 +16,7 @@ from core.mcp.shapes import Malformed
 
 INVALID_PARAMS = -32602
 METHOD_NOT_FOUND = -32601
+CANCELLED = "notifications/cancelled"
 
 _log = logging.getLogger(__name__)
 
@@ -41,12 +42,36 @@ class ServerSide:
     heard: Callable[[Incoming], None] = _ignore
 
     async def serve(self, session: Session) -> None:
-        """Take what comes until the connection ends; questions to the person wait side by side."""
+        """Take what comes until the connection ends; questions to the person wait side by side.
+
+        A question that the server takes back is asked no longer, and not answered.
+        """
+        asked: dict[int | str, anyio.CancelScope] = {}
         async with anyio.create_task_group() as tasks:
             async for message in session.incoming:
                 self.heard(message)
                 if message.id is not None:
-                    tasks.start_soon(self._answer, session, message, message.id)
+                    scope = asked[message.id] = anyio.CancelScope()
+                    tasks.start_soon(self._serve_one, session, message, scope, asked)
+                elif message.method == CANCELLED:
+                    _take_back(asked, message.params.get("requestId"))
+
+    async def _serve_one(
+        self,
+        session: Session,
+        message: Incoming,
+        scope: anyio.CancelScope,
+        asked: dict[int | str, anyio.CancelScope],
+    ) -> None:
+        number = message.id
+        if number is None:
+            return
+        try:
+            with scope:
+                await self._answer(session, message, number)
+        finally:
+            if asked.get(number) is scope:
+                del asked[number]
 
     async def _answer(self, session: Session, message: Incoming, number: int | str) -> None:
         try:
@@ -79,3 +104,8 @@ class ServerSide:
             finally:
                 session.resume_deadlines()
         await session.respond(number, result=(answer or Answer(action="decline")).result())
+
+
+def _take_back(asked: dict[int | str, anyio.CancelScope], number: object) -> None:
+    if isinstance(number, int | str) and (scope := asked.get(number)) is not None:
+        scope.cancel()

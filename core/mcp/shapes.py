@@ -238,3 +238,11 @@ def call_result(value: Any) -> dict[str, Any]:
 def read_result(value: Any) -> list[dict[str, Any]]:
     """The contents of a resources/read answer. Raises Malformed."""
     return _record({"contents": _list_of(contents)}, {})(value)["contents"]
+
+
+_MESSAGE = _record({"role": _text, "content": block}, {})
+
+
+def prompt_result(value: Any) -> dict[str, Any]:
+    """The result of prompts/get: `messages`, and a `description` if any. Raises Malformed."""
+    return _record({"messages": _list_of(_MESSAGE)}, {"description": _text})(value)

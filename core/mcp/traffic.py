@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import msgspec
 
 from core.errors import CoreError, PeerError
 from core.mcp.client.session import CloseReason, Incoming, OnNotice, ServerHello, Session
+from core.mcp.masking import MASK
 from core.mcp.spec import ServerSpec
 from core.ports import Clock
 from core.protocol.events import Traffic
@@ -25,6 +26,7 @@ class Recorded:
         self, session: Session, spec: ServerSpec, emit: Callable[[Traffic], None], clock: Clock
     ) -> None:
         self._session, self._spec, self._emit, self._clock = session, spec, emit, clock
+        self._questions: set[int | str] = set()
 
     async def open(self, *, deadline: float) -> ServerHello:
         began = anyio.current_time()
@@ -65,7 +67,8 @@ class Recorded:
     async def respond(
         self, id: int | str, *, result: Any = None, error: dict[str, Any] | None = None
     ) -> None:
-        self._tell("out", "", {"id": id, **({"error": error} if error else {"result": result})})
+        told = self._untold(id, result)
+        self._tell("out", "", {"id": id, **({"error": error} if error else {"result": told})})
         await self._session.respond(id, result=result, error=error)
 
     @property
@@ -75,7 +78,18 @@ class Recorded:
     async def _listened(self) -> AsyncIterator[Incoming]:
         async for message in self._session.incoming:
             self._tell("in", message.method, message.params)
+            if message.method == "elicitation/create" and message.id is not None:
+                self._questions.add(message.id)
             yield message
+
+    def _untold(self, id: int | str, result: Any) -> Any:
+        """The answer to a question without what the person filled in."""
+        if id not in self._questions:
+            return result
+        self._questions.discard(id)
+        if not isinstance(result, dict) or "content" not in result:
+            return cast("Any", result)
+        return {**cast("dict[str, Any]", result), "content": MASK}
 
     def pause_deadlines(self) -> None:
         self._session.pause_deadlines()

@@ -222,6 +222,27 @@ class ElicitationRequested(Occurrence, frozen=True, kw_only=True, tag="elicitati
     url: str | None = None
 
 
+class ElicitationClosed(Occurrence, frozen=True, kw_only=True, tag="elicitation/closed"):
+    """Nobody waits for an answer any more. `how`: `answered`, or `withdrawn` when the server took
+    its question back or is gone.
+    """
+
+    id: str
+    server: str
+    how: str = "answered"
+
+
+class ResourceUpdated(Occurrence, frozen=True, kw_only=True, tag="resource/updated"):
+    """A resource that is followed has changed. `what`: `updated`; `followed` and `lost` when the
+    subscription itself begins, begins again after a restart, or ends (`text` says why).
+    """
+
+    name: str
+    uri: str
+    what: str = "updated"
+    text: str = ""
+
+
 class LoginCompleted(Occurrence, frozen=True, kw_only=True, tag="login/completed"):
     """A sign-in ended."""
 
@@ -274,6 +295,8 @@ CoreEvent = (
     | ConsentRequested
     | OperationProgress
     | ElicitationRequested
+    | ElicitationClosed
+    | ResourceUpdated
     | LoginCompleted
     | FileChanged
     | Notice
