@@ -32,4 +32,5 @@ class Verb:
 VERBS: dict[str, Verb] = {
     "app-server": Verb("core.cli.app_server", "serve the Codex app-server protocol on stdio"),
     "restore": Verb("core.cli.restore", "put a file back as it was before we changed it"),
+    "validate": Verb("core.cli.validate", "look a marketplace or plugin folder over"),
 }
