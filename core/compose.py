@@ -37,8 +37,13 @@ from core.plugins.marketplaces.removing import MarketplaceRemover
 from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
 from core.plugins.sources.fetch import SourceFetcher
 from core.plugins.sources.git import Git
+from core.plugins.updates.hearing import Hearing
+from core.plugins.updates.memory import PluginMemory
+from core.plugins.updates.noting import CopyNotes
+from core.plugins.updates.updating import Updater
 from core.ports import Deps
 from core.process import Processes
+from core.protocol.rows import Domain, Row
 from core.reaper import Reaper
 from core.scope import RequestScope
 from core.service.account import AccountService
@@ -46,17 +51,21 @@ from core.service.apps import AppsService
 from core.service.config import ConfigDelta, ConfigService
 from core.service.details import DetailService
 from core.service.dispatch import Dispatcher, Handler
-from core.service.late import TOOL_METHODS, late
+from core.service.late import LIST_METHODS, TOOL_METHODS, late
 from core.service.login import LoginService
 from core.service.mcp import McpService
+from core.service.operations import Operations
+from core.service.orphans import OrphanService
 from core.service.panel import Layers, PanelService
 from core.service.plugin_changes import PluginChanges, PluginSet, step
 from core.service.plugin_details import PluginDetails
+from core.service.plugin_updates import ForcedHearing, PluginUpdates, Workbench
 from core.service.plugins import PluginService
 from core.service.problems import ProblemBoard
 from core.service.rows import RowsService
 from core.service.switch import SwitchService
 from core.service.threads import ThreadsService
+from core.service.undoing import Undoes
 from core.threads.manager import ThreadManager
 from core.threads.panel import Panel
 from core.version import VERSION
@@ -150,16 +159,24 @@ class _Building:
         )
         self.effective = EffectivePlugins(home, config)
         self.lists = PluginLists(home, config, self.account.kind)
-        self.catalog = PluginCatalog(home, config, deps, hub.emit, self.account.kind)
+        self.memory = PluginMemory(deps.state_dir, home.codex_home, deps.clock.now)
+        self.catalog = PluginCatalog(
+            home, config, deps, hub.emit, self.account.kind, memory=self.memory
+        )
         self.sign_in = SignInLayer(deps, home, config.load, tasks)
         self.git = Git(processes, deps.environ)
         fetcher = SourceFetcher(home, processes, deps.environ)
-        self.installer = Installer(home, self.config_service, fetcher, deps.state_dir)
+        notes = CopyNotes(self.memory.ledger)
+        self.installer = Installer(home, self.config_service, fetcher, deps.state_dir, notes)
+        self.operations = Operations(deps.clock, hub.emit)
+        self.undoes = Undoes()
         self.upgrader = MarketplaceUpgrader(home, config, self.git, self.installer, deps.state_dir)
         self.plugin_set = PluginSet(
             ("manifests", step(self.lists.known.clear)),
             ("servers", self._servers_follow),
         )
+        self.updater = Updater(home, self.installer, self.memory)
+        self._updates: PluginUpdates | None = None
         self.startup = StartupUpgrade(config, self.upgrader, self.plugin_set.changed)
         self._panel_session: PanelService | None = None
         plumbing = Plumbing(
@@ -219,12 +236,18 @@ class _Building:
             self._login_service(),
             ThreadsService(self.threads),
             panel,
-            SwitchService(self.config_service, self.board),
+            SwitchService(self.config_service, self.board, self.undoes),
+            self.operations,
+            *self._lifecycle(),
             DetailService(PluginDetails(self.catalog).detail, apps, self.panel),
             self.problems,
             RowsService(self._owners(), self._hub),
         )
-        return [*(service.handlers() for service in services), late(TOOL_METHODS, self._tools)]
+        return [
+            *(service.handlers() for service in services),
+            late(TOOL_METHODS, self._tools),
+            late(LIST_METHODS, self._lists_service),
+        ]
 
     def _tools(self) -> Mapping[str, Handler]:
         from core.service.tools import ToolsService
@@ -232,6 +255,12 @@ class _Building:
         service = ToolsService(self.threads, self.panel, self._hub.emit)
         self._hub.listen(service.happened)
         return service.handlers()
+
+    def _lists_service(self) -> Mapping[str, Handler]:
+        from core.service.lists import ListService
+
+        source = self.threads.source
+        return ListService(self.lists, source, self.judge, self._deps.cwd).handlers()
 
     def _login_service(self) -> LoginService:
         return LoginService(
@@ -247,12 +276,13 @@ class _Building:
     def _panel_service(self) -> PanelService:
         layers = Layers(
             panel=self.panel,
-            plugins=self.catalog,
+            plugins=ForcedHearing(self.catalog, self._hear, self._tasks.start_soon),
             apps=self.app_layer.apps,
             installed=self.app_layer.installed,
             app_layer=self.app_layer,
             account=self.account.refresh,
             config=self.config_service,
+            rows=self._rows,
         )
         service = PanelService(
             self._deps,
@@ -267,6 +297,29 @@ class _Building:
         self._panel_session = service
         return service
 
+    def _workbench(self) -> Workbench:
+        return Workbench(
+            deps=self._deps,
+            configs=self._config,
+            config=self.config_service,
+            catalog=self.catalog,
+            updater=self.updater,
+            upgrader=self.upgrader,
+            hearing=Hearing(self.git, self.memory),
+            plugin_set=self.plugin_set,
+            operations=self.operations,
+        )
+
+    def _lifecycle(self) -> tuple[Any, ...]:
+        bench, home = self._workbench(), self._config.home
+        self._updates = PluginUpdates(bench)
+        remover = MarketplaceRemover(home, self._config, self.config_service, self._deps.state_dir)
+        return self._updates, OrphanService(bench, self.installer, remover, self.undoes)
+
+    async def _hear(self) -> None:
+        if self._updates is not None:
+            await self._updates.hear()
+
     def _plugin_changes(self) -> PluginChanges:
         home, deps = self._config.home, self._deps
         writer, state = self.config_service, deps.state_dir
@@ -280,6 +333,8 @@ class _Building:
             self.upgrader,
             self.plugin_set,
             self._hub.emit,
+            self.operations,
+            self.updater,
         )
 
     async def _servers_follow(self, cause: str, scope: RequestScope) -> None:
@@ -294,6 +349,9 @@ class _Building:
         """A client wrote the configuration and wants its threads to have it at once."""
         if delta.reload:
             await self.threads.reload(RequestScope(caller=self.panel.caller))
+
+    def _rows(self, domain: Domain) -> Mapping[str, Row]:
+        return self._owners()[domain].current.rows
 
     def _owners(self) -> dict[Any, Any]:
         return {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         hooks,
         initialize,
         jackfield,
+        jackfield_lists,
         jackfield_plugins,
         jackfield_tools,
         login,
@@ -37,6 +38,7 @@ _TOLD = "core.protocol.plugins:"
 _MARKET = "core.protocol.marketplaces:"
 _SKILL_ASKED = "core.protocol.skill_params:"
 _OURS = "core.protocol.jackfield:"
+_LISTS = "core.protocol.jackfield_lists:"
 _NOTHING = _OURS + "NoParams"
 _DONE = _OURS + "Done"
 _LOGIN = "core.protocol.login:"
@@ -350,6 +352,13 @@ JACKFIELD_ORPHANS: Method[jackfield.NoParams, jackfield_plugins.OrphansResult] =
 )
 JACKFIELD_ORPHAN_CLEAN: Method[jackfield.IdParams, jackfield_plugins.OrphanCleanResult] = Method(
     "jackfield/orphan/clean", _OURS + "IdParams", _PLUGINS + "OrphanCleanResult"
+)
+JACKFIELD_SERVER_ENTRIES: Method[jackfield_lists.EntriesParams, jackfield_lists.EntriesResult] = (
+    Method("jackfield/server/entries", _LISTS + "EntriesParams", _LISTS + "EntriesResult")
+)
+JACKFIELD_MARKETPLACE_CONSIDERED: Method[jackfield.NoParams, jackfield_lists.ConsideredResult]
+JACKFIELD_MARKETPLACE_CONSIDERED = Method(
+    "jackfield/marketplace/considered", _NOTHING, _LISTS + "ConsideredResult", params_optional=True
 )
 JACKFIELD_EVENTS_RECENT: Method[jackfield.RecentParams, jackfield.RecentResult] = Method(
     "jackfield/events/recent", _OURS + "RecentParams", _OURS + "RecentResult"

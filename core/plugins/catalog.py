@@ -19,6 +19,7 @@ import anyio.lowlevel
 from core.config.model import Loaded
 from core.config.paths import Home
 from core.config.store import ConfigStore
+from core.errors import CoreError, InternalError
 from core.plugins import market_rows
 from core.plugins.allowed import SourcePolicy
 from core.plugins.counting import PartCounter
@@ -31,34 +32,32 @@ from core.plugins.rows_cache import Group, RowsCache
 from core.plugins.state import PluginStates
 from core.plugins.updates.comparing import ContentComparer
 from core.plugins.updates.memory import PluginMemory
+from core.plugins.updates.orphans import left_checkouts
 from core.plugins.workers import Turns, back, in_thread, start
 from core.ports import Deps
-from core.protocol.events import (
-    Event,
-    RefreshFailed,
-    RefreshFinished,
-    RefreshProgress,
-    RefreshStarted,
-)
+from core.protocol.events import Event
 from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row
+from core.refreshing import Refresh
 from core.snapshot import SnapshotOwner, Ticket
 
 DEADLINE = 10.0
+FILES = "configuration"
 Key = tuple[str, str, str]
 _DOMAINS: tuple[Domain, Domain] = ("marketplaces", "plugins")
+_Around = tuple[tuple[Candidate, ...], Surroundings, tuple[MarketplaceRow, ...]]
 
 
 @dataclass
 class _Refresh:
     """One reading of everything."""
 
-    id: str
+    told: Mapping[Domain, Refresh]
     tickets: tuple[Ticket, Ticket]
     turns: Turns
     reader: GroupReader
-    began: float
     groups: dict[Key, Known] = field(default_factory=dict[Key, Known])
     silent: list[Candidate] = field(default_factory=list[Candidate])
+    checkouts: tuple[MarketplaceRow, ...] = ()
 
 
 class PluginCatalog:
@@ -106,7 +105,9 @@ class PluginCatalog:
 
     # -- reading -------------------------------------------------------------------------------
 
-    async def refresh(self, *, forced: bool = False, refresh_id: str = "") -> None:
+    async def refresh(
+        self, *, forced: bool = False, refresh_id: str = "", domain: Domain = "plugins"
+    ) -> None:
         """Read everything anew; returns when the lists are whole.
 
         Rows come as each marketplace has been read; those of before stay until the end. Calls
@@ -114,54 +115,83 @@ class PluginCatalog:
 
         Args:
             forced: Look into every manifest again, its time and size unchanged or not.
+            domain: Whose list was asked for: its refresh has `refresh_id`, the other one's id
+                begins with it.
+
+        Raises:
+            CoreError: Nobody could say which marketplaces there are; the lists stay as they were.
         """
         number = next(self._asked)
+        told = self._telling(refresh_id or f"{domain}-{number}", domain)
         async with self._busy:
-            if self._begun > number and not forced:
+            if self._begun > number and not forced and not refresh_id:
                 return
             self._begun = next(self._asked)
-            await self._refresh(refresh_id or f"plugins-{number}", forced)
+            before = self._rows()
+            try:
+                await self._refresh(told, forced)
+            finally:
+                self._tell_finished(told, before, "cancelled", kept=True)
 
-    async def _refresh(self, refresh_id: str, forced: bool) -> None:
+    def _telling(self, refresh_id: str, domain: Domain) -> Mapping[Domain, Refresh]:
+        told: dict[Domain, Refresh] = {}
+        for each in sorted(_DOMAINS, key=lambda name: name != domain):
+            own = refresh_id if each == domain else f"{refresh_id}/{each}"
+            told[each] = Refresh(each, own, self._emit, self._deps.clock)
+        return told
+
+    async def _refresh(self, told: Mapping[Domain, Refresh], forced: bool) -> None:
         if forced:
             self._offers = OfferReader()
-        wanted, around = await in_thread(self._look_around, deadline=self._deadline)
+        before = self._rows()
+        wanted, around, left = await self._look_around_told(told, forced)
         self._counter.stop()
         self.comparer.stop()
-        run = self._begin(refresh_id, around)
-        for domain in _DOMAINS:
+        run = self._begin(told, around)
+        run.checkouts = left
+        for refresh in told.values():
             sources = tuple(candidate.label for candidate in wanted)
-            self._emit(
-                RefreshStarted(id=_id(run, domain), domain=domain, forced=forced, sources=sources)
-            )
-        before = self._rows()
+            refresh.start(forced=forced, sources=sources)
         async with anyio.create_task_group() as tasks:
             if not self.plugins.current.revision:
                 tasks.start_soon(self._from_cache, run)
             for candidate in wanted:
                 tasks.start_soon(self._read_one, run, candidate)
         await self._finish(run, wanted)
-        self._tell_finished(run, before)
+        kept = any(run.groups[key_of(silent)].rows for silent in run.silent)
+        self._tell_finished(told, before, "partly" if run.silent else "ok", kept=kept)
         self._after(run, forced)
 
-    def _look_around(self) -> tuple[tuple[Candidate, ...], Surroundings]:
+    async def _look_around_told(self, told: Mapping[Domain, Refresh], forced: bool) -> _Around:
+        try:
+            return await in_thread(self._look_around, deadline=self._deadline)
+        except (CoreError, TimeoutError) as error:
+            silent = f"the disk did not answer within {self._deadline:g} s"
+            failure = error if isinstance(error, CoreError) else InternalError(silent)
+            for refresh in told.values():
+                refresh.start(forced=forced, sources=(FILES,))
+                refresh.fail(FILES, failure)
+            self._tell_finished(told, self._rows(), "failed", kept=True)
+            raise failure from error
+
+    def _look_around(self) -> _Around:
         loaded = self._configs.load(self._deps.cwd)
         cwd = str(self._deps.cwd)
         wanted = candidates(self._home, loaded, cwd, account=self._account())
         states = PluginStates(self._home, [loaded])
         policy = SourcePolicy(self._home, loaded)
-        return wanted, Surroundings(states, _off(loaded), memory=self.memory.read(), policy=policy)
+        around = Surroundings(states, _off(loaded), memory=self.memory.read(), policy=policy)
+        return wanted, around, left_checkouts(self._home, loaded, self._deps.clock.now())
 
-    def _begin(self, refresh_id: str, around: Surroundings) -> _Refresh:
+    def _begin(self, told: Mapping[Domain, Refresh], around: Surroundings) -> _Refresh:
         turns = Turns(resting=True)
         now, home = self._deps.clock.now, str(self._home.home)
         settle = partial(self._settle, self.plugins.current.rows)
         return _Refresh(
-            id=refresh_id,
+            told=told,
             tickets=(self.marketplaces.begin(), self.plugins.begin()),
             turns=turns,
             reader=GroupReader(home, around, turns, self._offers, now, settle),
-            began=self._deps.clock.monotonic(),
         )
 
     def _settle(
@@ -224,15 +254,9 @@ class PluginCatalog:
         self.marketplaces.publish(run.tickets[0], [known.market], phase="intermediate")
         if self._alone(run, known):
             self.plugins.publish(run.tickets[1], rows, phase="intermediate")
-        self._emit(
-            RefreshProgress(
-                id=_id(run, "plugins"),
-                domain="plugins",
-                source=known.candidate.label,
-                done=0 if known.draft else len(rows),
-                total=known.market.total,
-            )
-        )
+        done = 0 if known.draft else len(rows)
+        for refresh in run.told.values():
+            refresh.progress(known.candidate.label, done, known.market.total)
 
     def _alone(self, run: _Refresh, known: Known) -> bool:
         """No other marketplace carries the name; otherwise ids are settled at the end."""
@@ -251,16 +275,9 @@ class PluginCatalog:
         offers = before.offers if before is not None else {}
         order = before.order if before is not None else (2, [row.id])
         run.groups[key_of(candidate)] = Known(candidate, row, rows, offers, order)
-        for domain in _DOMAINS:
-            self._emit(
-                RefreshFailed(
-                    id=_id(run, domain),
-                    domain=domain,
-                    source=candidate.label,
-                    message=row.problems[0].message,
-                    evidence=row.problems[0].evidence,
-                )
-            )
+        why = row.problems[0]
+        for refresh in run.told.values():
+            refresh.fail(candidate.label, CoreError(why.message, evidence=why.evidence))
 
     async def _finish(self, run: _Refresh, wanted: tuple[Candidate, ...]) -> None:
         keys = map(key_of, wanted)
@@ -269,7 +286,7 @@ class PluginCatalog:
         work = partial(run.reader.whole_list, ordered)
         rows = await in_thread(work, deadline=self._deadline)
         at = self._deps.clock.now()
-        markets = [known.market for known in ordered]
+        markets = [*(known.market for known in ordered), *run.checkouts]
         self._watched = self._files(wanted, markets)
         self.marketplaces.publish(run.tickets[0], markets, at=at)
         self.plugins.publish(run.tickets[1], rows, at=at)
@@ -278,22 +295,15 @@ class PluginCatalog:
         return self.marketplaces.current.rows, self.plugins.current.rows
 
     def _tell_finished(
-        self, run: _Refresh, before: tuple[Mapping[str, Row], Mapping[str, Row]]
+        self,
+        told: Mapping[Domain, Refresh],
+        before: tuple[Mapping[str, Row], Mapping[str, Row]],
+        outcome: str,
+        *,
+        kept: bool,
     ) -> None:
-        seconds = self._deps.clock.monotonic() - run.began
         for domain, old, new in zip(_DOMAINS, before, self._rows(), strict=True):
-            self._emit(
-                RefreshFinished(
-                    id=_id(run, domain),
-                    domain=domain,
-                    outcome="partly" if run.silent else "ok",
-                    kept_previous=bool(run.silent),
-                    added=sum(1 for key in new if key not in old),
-                    changed=sum(1 for key, row in new.items() if _differs(row, old.get(key))),
-                    removed=sum(1 for key in old if key not in new),
-                    seconds=seconds,
-                )
-            )
+            told[domain].finish(outcome, before=old, after=new, kept_previous=kept and bool(old))
 
     # -- afterwards ----------------------------------------------------------------------------
 
@@ -363,13 +373,5 @@ def _same(row: PluginRow, before: PluginRow | None) -> PluginRow:
     return before if before is not None and before == row else row
 
 
-def _differs(row: Row, before: Row | None) -> bool:
-    return before is not None and before is not row and before != row
-
-
 def _off(loaded: Loaded) -> str:
     return "" if loaded.feature("plugins") else "plugins are turned off"
-
-
-def _id(run: _Refresh, domain: Domain) -> str:
-    return run.id if domain == "plugins" else f"{run.id}/marketplaces"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
 from core.plugins.discovery import Candidate, Place
 from core.plugins.layout import MARKETPLACE_FILES, is_directory, read_file
 from core.plugins.market_commit import checkout_commit
@@ -11,6 +13,7 @@ from core.plugins.marketplace_file import Marketplace, Refusal
 from core.plugins.mending import hint, link_stub
 from core.plugins.names import RESERVED
 from core.plugins.rows import REFUSES_FILE
+from core.plugins.updates.standing import Memory
 from core.protocol.facts import Evidence, Problem
 from core.protocol.rows import MarketplaceRow
 
@@ -105,6 +108,19 @@ def _ref(candidate: Candidate) -> str | None:
     commit = checkout_commit(candidate.root)
     ref = candidate.ref or ""
     return f"{ref}@{commit[:7]}" if commit else candidate.ref
+
+
+def with_commits(row: MarketplaceRow, candidate: Candidate, memory: Memory) -> MarketplaceRow:
+    """The row of a git checkout with its commit, and with what its server has named."""
+    if candidate.kind != "git":
+        return row
+    former = memory.book.refs.get(candidate.key)
+    return replace(
+        row,
+        commit=checkout_commit(candidate.root),
+        offered_commit=memory.heard.get((candidate.origin, candidate.ref or ""), ""),
+        pinned=former is not None and former.pinned == candidate.ref,
+    )
 
 
 def missing_row(candidate: Candidate, at: float) -> MarketplaceRow | None:
@@ -209,6 +225,4 @@ def not_allowed(row: MarketplaceRow, fault: str, rule: Evidence) -> MarketplaceR
 
 
 def _with_problems(row: MarketplaceRow, problems: tuple[Problem, ...]) -> MarketplaceRow:
-    from msgspec.structs import replace
-
     return replace(row, problems=problems)

@@ -98,6 +98,7 @@ class GroupReader:
             )
             judged, fault = self._judged(place, market)
             row = market_rows.read_row(place, market, at, off=bool(self._around.off))
+            row = market_rows.with_commits(row, candidate, self._around.memory)
             if fault is not None:
                 row = market_rows.not_allowed(row, *fault)
             order = (0 if candidate.kind == "home" else 1, path_key(place.path))

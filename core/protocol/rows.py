@@ -91,13 +91,18 @@ class MarketplaceRow(Row, frozen=True, kw_only=True):
 class Brings(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False
 ):
-    """What a plugin contributes in Codex, counted; None in the row while not looked at."""
+    """What a plugin contributes in Codex, counted; None in the row while not looked at.
+
+    Attributes:
+        names: Of its skills and servers, for the search.
+    """
 
     skills: int = 0
     hooks: int = 0
     servers: int = 0
     apps: int = 0
     ignored: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 PluginState = Literal[

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from core.config.overridden import overridden
 from core.config.store import ConfigStore
 from core.config.switching import Switched, Switcher
 from core.config.watch import Change, FileWatch
-from core.errors import InvalidRequest
+from core.errors import CoreError, InvalidRequest
 from core.ports import Deps
 from core.protocol.events import Event, FileChanged, Notice
 from core.protocol.facts import Evidence
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
         ConfigWriteResult,
     )
 
+log = logging.getLogger(__name__)
+
 READ_BACK_SECONDS = 2.0
 _UNDO_KEPT = 100
 
@@ -52,12 +56,14 @@ class ConfigDelta:
         tables: Top-level keys whose effective value differs from before.
         ours: We wrote it.
         reload: The writer wants loaded threads to take it up at once.
+        legible: A file that could not be read can be read now, or the other way round.
     """
 
     loaded: Loaded
     tables: frozenset[str]
     ours: bool
     reload: bool = False
+    legible: bool = False
 
 
 Listener = Callable[[ConfigDelta], Awaitable[None]]
@@ -127,10 +133,23 @@ class ConfigService:
             await self._watch.watch(self._watched(loaded))
         changed = before is None or before.fingerprint != loaded.fingerprint
         if before is not None and (changed or reload):
-            delta = ConfigDelta(loaded, _differing(before.value, loaded.value), ours, reload)
+            tables = _differing(before.value, loaded.value)
+            legible = _illegible(before) != _illegible(loaded)
+            delta = ConfigDelta(loaded, tables, ours, reload, legible)
             for listener in self._listeners:
-                await listener(delta)
+                await self._guarded(listener, delta)
         return loaded
+
+    async def _guarded(self, work: Callable[..., Awaitable[object]], *args: object) -> None:
+        """What follows from a change: a failure of one thing is told and stops no other."""
+        try:
+            await work(*args)
+        except Exception as error:
+            known = isinstance(error, CoreError)
+            log.warning("after a change of the configuration: %s", error, exc_info=not known)
+            text = error.words if known else "a part of Jackfield failed; the log says more"
+            at = self._deps.clock.now()
+            self._emit(Notice(at=at, area="config", about="config.toml", text=text, tone="bad"))
 
     def _watched(self, loaded: Loaded) -> list[str]:
         home = self._store.home
@@ -159,7 +178,8 @@ class ConfigService:
                     FileChanged(file=change.path, ours=change.ours, at=self._deps.clock.now())
                 )
             if any(change.path not in self._also for change in changes):
-                await self.refresh(ours=all(change.ours for change in changes))
+                ours = all(change.ours for change in changes)
+                await self._guarded(partial(self.refresh, ours=ours))
 
     async def _read_back(self) -> None:
         clock = self._deps.clock
@@ -170,7 +190,7 @@ class ConfigService:
                 # Taken back meanwhile: it is no longer ours to defend.
                 if self._unchecked and self._unchecked[0][1] is result:
                     self._unchecked.pop(0)
-                    await self._check(result)
+                    await self._guarded(self._check, result)
             self._to_check = anyio.Event()
             await self._to_check.wait()
 
@@ -355,12 +375,19 @@ class ConfigService:
         result = switched.result
         if result is None or not result.changed:
             return switched, None
+        token = self.undoable(result)
+        await self._written(result)
+        return switched, token
+
+    def undoable(self, result: WriteResult) -> str | None:
+        """The token that takes a write back; None when it has changed nothing."""
+        if not result.changed:
+            return None
         token = secrets.token_hex(8)
         self._undo[token] = (result.undo, result)
         while len(self._undo) > _UNDO_KEPT:
             self._undo.pop(next(iter(self._undo)))
-        await self._written(result)
-        return switched, token
+        return token
 
     async def undo(self, token: str) -> WriteResult:
         """Take a switch back; once, and only while nobody has changed the same value.
@@ -382,6 +409,12 @@ class ConfigService:
         self._unchecked = [waiting for waiting in self._unchecked if waiting[1] is not result]
         await self._written(taken_back)
         return taken_back
+
+
+def _illegible(loaded: Loaded) -> frozenset[str]:
+    broken = [layer.problem for layer in loaded.layers if layer.active]
+    broken.append(loaded.requirements.broken)
+    return frozenset(problem.id for problem in broken if problem is not None)
 
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> frozenset[str]:

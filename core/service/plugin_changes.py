@@ -31,6 +31,7 @@ from core.service.dispatch import Handler
 from core.service.operations import Operations
 
 if TYPE_CHECKING:
+    from core.plugins.updates.updating import Updater
     from core.protocol.marketplaces import (
         MarketplaceAddParams,
         MarketplaceAddResult,
@@ -76,6 +77,7 @@ class PluginChanges:
     Args:
         account: Who is signed in: `none`, `apiKey`, `chatgpt`. May block.
         plugin_set: Told after every change.
+        updater: Keeps former versions and obeys pins, for callers whose policy says so.
         emit: Takes `OperationProgress`, whose `subject` is a plugin's or a marketplace's id.
     """
 
@@ -91,6 +93,7 @@ class PluginChanges:
         plugin_set: PluginSet,
         emit: Callable[[Event], None],
         operations: Operations | None = None,
+        updater: Updater | None = None,
     ) -> None:
         self._deps = deps
         self._configs = configs
@@ -98,6 +101,7 @@ class PluginChanges:
         self._installer = installer
         self._adder, self._remover, self._upgrader = adder, remover, upgrader
         self._set = plugin_set
+        self._updater = updater
         self._operations = operations or Operations(deps.clock, emit)
 
     def handlers(self) -> dict[str, Handler]:
@@ -127,7 +131,10 @@ class PluginChanges:
         await in_thread(partial(self._demand_allowed, market), deadline=DEADLINE)
         self._may_write()
         async with self._operations.run("install", f"{entry.name}@{market.name}") as progress:
-            await self._installer.install(market.name, entry, progress)
+            before = None
+            if self._updater is not None and scope.caller.policy.obeys_pins:
+                before = partial(self._updater.before, f"{entry.name}@{market.name}")
+            await self._installer.install(market.name, entry, progress, before)
             await self._set.changed("install", scope)
         return PluginInstallResult(auth_policy=entry.authentication)
 
@@ -198,7 +205,9 @@ class PluginChanges:
         self._may_write()
         name = params.marketplace_name
         async with self._operations.run("upgrade", name or "marketplaces") as progress:
-            upgraded = await self._upgrader.upgrade(name, progress)
+            careful = self._updater is not None and scope.caller.policy.obeys_pins
+            copy = self._updater.copy_unless_pinned if self._updater and careful else None
+            upgraded = await self._upgrader.upgrade(name, progress, copy)
             if upgraded.roots:
                 await self._set.changed("marketplace/upgrade", scope)
         return MarketplaceUpgradeResult(

@@ -9,13 +9,17 @@ from core.protocol.jackfield import SwitchParams, SwitchResult, UndoParams
 from core.scope import RequestScope
 from core.service.config import ConfigService
 from core.service.dispatch import Handler
+from core.service.undoing import Undoes
 
 
 class SwitchService:
     """Knows which table a row's switch is in; the rest is the configuration's."""
 
-    def __init__(self, config: ConfigService, board: ServerBoard) -> None:
+    def __init__(
+        self, config: ConfigService, board: ServerBoard, undoes: Undoes | None = None
+    ) -> None:
         self._config, self._board = config, board
+        self._undoes = undoes or Undoes()
 
     def handlers(self) -> dict[str, Handler]:
         return {"jackfield/switch": self.switch, "jackfield/undo": self.undo}
@@ -69,7 +73,9 @@ class SwitchService:
         return row.plugin_id if row is not None else None
 
     async def undo(self, params: UndoParams, scope: RequestScope) -> SwitchResult:
-        """Take a switch back. Raises InvalidRequest when somebody has changed it since."""
+        """Take a change back. Raises InvalidRequest when somebody has changed it since."""
+        if (run := self._undoes.take(params.token)) is not None:
+            return SwitchResult(written=True, effective=True, message=await run())
         result = await self._config.undo(params.token)
         message = f"undone: {result.file.name} says again what it said before"
         return SwitchResult(written=result.changed, effective=True, message=message)

@@ -39,6 +39,8 @@ class ThreadPolicy:
         identity: How it introduces itself.
         installs_on_list: Listing plugins installs those that are configured and differ from
             their source.
+        obeys_pins: Plugins that are to stay as they are stay so when a marketplace is upgraded,
+            and former versions are kept.
     """
 
     reconnect: bool
@@ -50,6 +52,7 @@ class ThreadPolicy:
     strict_config: bool
     identity: Identity
     installs_on_list: bool = False
+    obeys_pins: bool = False
 
 
 CODEX = ThreadPolicy(
@@ -84,5 +87,6 @@ PANEL = ThreadPolicy(
         registration_name="Jackfield",
         client_id_document=None,
     ),
+    obeys_pins=True,
 )
 """Threads of the panel and the command line."""

@@ -101,7 +101,11 @@ class Installer:
         self._state_dir = state_dir
 
     async def install(
-        self, market: str, entry: Entry, progress: Progress = no_progress
+        self,
+        market: str,
+        entry: Entry,
+        progress: Progress = no_progress,
+        before: Before | None = None,
     ) -> Installed:
         """Copy the plugin of an entry into the cache and enable it; again when it is there.
 
@@ -109,11 +113,12 @@ class Installer:
 
         Args:
             market: Name of the entry's marketplace.
+            before: As for `copy`.
 
         Raises:
             CoreError: In the words of Codex 0.171.0.
         """
-        installed = await self.copy(market, entry, progress)
+        installed = await self.copy(market, entry, progress, before=before)
         edit = Edit.at("plugins", installed.plugin_id, "enabled", value=True)
         await self._config.write([edit], tolerant=True)
         return installed

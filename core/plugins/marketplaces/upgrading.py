@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from json import dumps
@@ -18,6 +19,7 @@ from core.config.replace import file_lock
 from core.config.store import ConfigStore
 from core.errors import CoreError, InvalidRequest
 from core.plugins.allowed import SourcePolicy, place_of
+from core.plugins.entries import Entry
 from core.plugins.install.activate import exchange, move_aside
 from core.plugins.install.installer import Installer, Progress, no_progress
 from core.plugins.install.staging import staged, sweep
@@ -37,6 +39,7 @@ from core.plugins.sources.git import Git, GitFailed
 from core.plugins.state import PluginStates
 
 RECORD = ".codex-marketplace-install.json"
+CopyAnew = Callable[[str, Entry], Awaitable[object]]
 
 
 @dataclass
@@ -71,8 +74,17 @@ class MarketplaceUpgrader:
         self._installer = installer
         self._state_dir = state_dir
 
-    async def upgrade(self, name: str | None, progress: Progress = no_progress) -> Upgraded:
+    async def upgrade(
+        self,
+        name: str | None,
+        progress: Progress = no_progress,
+        copy: CopyAnew | None = None,
+    ) -> Upgraded:
         """Upgrade one by name, or all.
+
+        Args:
+            copy: Copies an installed plugin of an upgraded marketplace anew, given the
+                marketplace's name; None does it as Codex does, whatever there was before.
 
         Raises:
             InvalidRequest: There is no git marketplace of this name.
@@ -101,7 +113,7 @@ class MarketplaceUpgrader:
             else:
                 if market is not None:
                     upgraded.roots.append(market.root)
-                    await self._copy_anew(market)
+                    await self._copy_anew(market, copy or self._installer.copy)
         return upgraded
 
     async def _one(self, one: Configured) -> Marketplace | None:
@@ -147,14 +159,14 @@ class MarketplaceUpgrader:
                     os.rename(former, root)
                     raise
 
-    async def _copy_anew(self, market: Marketplace) -> None:
+    async def _copy_anew(self, market: Marketplace, copy: CopyAnew) -> None:
         """Installed plugins of an upgraded one; what cannot be copied keeps its old copy."""
         loaded = await anyio.to_thread.run_sync(self._configs.load, None)
         states = PluginStates(self._home, [loaded])
         for entry in market.listed:
             if states.installed(f"{entry.name}@{market.name}"):
                 try:
-                    await self._installer.copy(market.name, entry)
+                    await copy(market.name, entry)
                 except CoreError:
                     continue
 

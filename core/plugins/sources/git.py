@@ -51,6 +51,7 @@ _PROGRESS = re.compile(r"(?:remote: )?(?P<phase>[A-Z][A-Za-z ]+): +(?P<percent>\
 _PHASES = {"Receiving objects": (0.0, 0.8), "Resolving deltas": (0.8, 0.95)}
 _SECRET = re.compile(r"(?<=://)[^/@\s'\"]+@")
 _LIMIT = 8192
+_LISTING = "git ls-remote marketplace source"
 
 
 class GitFailed(Exception):
@@ -199,20 +200,41 @@ class Git:
         refuse_options(url, ref)
         if ref is not None and SHA.fullmatch(ref):
             return ref
-        what = "git ls-remote marketplace source"
+        revision = (await self._listed(url, ref or "HEAD")).split("\t", 1)[0].strip()
+        if not SHA.fullmatch(revision):
+            raise GitFailed(f"{_LISTING} returned no revision for `{ref or 'HEAD'}`")
+        return revision
+
+    async def commit(self, url: str, ref: str | None) -> str:
+        """The commit that a clone at `ref`, or at HEAD, would have now; nothing is fetched.
+
+        Other than `revision` it takes the branch of just this name, and a tag for its commit.
+
+        Raises:
+            GitFailed: With the words of Codex 0.171.0.
+        """
+        refuse_options(url, ref)
+        if ref is None or SHA.fullmatch(ref):
+            return await self.revision(url, ref)
+        wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}"]
+        said = (line.partition("\t") for line in (await self._listed(url, *wanted)).splitlines())
+        known = {name.strip(): commit for commit, _, name in said}
+        found = next((known[name] for name in wanted if name in known), "")
+        if not SHA.fullmatch(found):
+            raise GitFailed(f"{_LISTING} returned no revision for `{ref}`")
+        return found
+
+    async def _listed(self, url: str, *refs: str) -> str:
         try:
             with anyio.fail_after(QUESTION_SECONDS):
-                ended = await self._run(["ls-remote", "--", url, ref or "HEAD"], "/")
+                ended = await self._run(["ls-remote", "--", url, *refs], "/")
         except TimeoutError:
-            raise GitFailed(f"{what} did not end within {QUESTION_SECONDS:g}s") from None
+            raise GitFailed(f"{_LISTING} did not end within {QUESTION_SECONDS:g}s") from None
         if ended.code:
             status = f"exit status: {ended.code}"
-            text = f"{what} failed with status {status}: {ended.error or ended.out}"
+            text = f"{_LISTING} failed with status {status}: {ended.error or ended.out}"
             raise GitFailed(without_secrets(text))
-        revision = ended.out.split("\t", 1)[0].strip()
-        if not SHA.fullmatch(revision):
-            raise GitFailed(f"{what} returned no revision for `{ref or 'HEAD'}`")
-        return revision
+        return ended.out
 
     async def _run(
         self, arguments: list[str], directory: str, progress: Progress | None = None

@@ -106,6 +106,7 @@ class Backups:
             InternalError: It cannot be copied; nothing is left of the attempt.
         """
         folder, version, at = self._of(plugin_id), os.path.basename(root), self._now()
+        kept: list[Backup] = []
 
         def copy(place: str) -> None:
             os.makedirs(f"{place}/{_WHOLE}/{_TREE}")
@@ -133,10 +134,11 @@ class Backups:
             async with staged(folder, _PREFIX) as place:
                 await anyio.to_thread.run_sync(copy, place)
                 with anyio.CancelScope(shield=True):
-                    return await anyio.to_thread.run_sync(switch, place)
+                    kept.append(await anyio.to_thread.run_sync(switch, place))
         except OSError as error:
             what = f"the former version of {plugin_id} cannot be kept in {folder}"
             raise InternalError(f"{what}: {os_reason(error)}") from None
+        return kept[0]
 
     def _prune(self, plugin_id: str) -> None:
         for old in self.all(plugin_id)[KEPT:]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,10 +21,15 @@ from core.snapshot import SnapshotOwner
 
 @dataclass(frozen=True)
 class Compared:
-    """What a comparison came to: the paths that differ, sorted."""
+    """What a comparison came to.
+
+    Attributes:
+        number: Inode of the copy: another one means that it has been replaced since.
+        paths: What differs, sorted.
+    """
 
     copy: str
-    source: str
+    number: int
     paths: tuple[str, ...]
 
 
@@ -49,7 +55,7 @@ class ContentComparer:
         known = self._known.get(row.plugin_id)
         if known is None or not known.paths or known.copy != row.root or not row.installed:
             return row
-        return with_changed(row, changed=True)
+        return with_changed(row, changed=known.number == _number(row.root))
 
     def changes_of(self, plugin_id: str) -> tuple[str, ...]:
         """Paths that differ between an installed copy and its source; () when none is known."""
@@ -79,11 +85,12 @@ class ContentComparer:
             source = offer.entry.source if offer is not None else None
             if not isinstance(source, LocalSource):
                 continue
+            number = _number(row.root)
             with turns.turn() as tick:
                 paths = self._compare(source.path, row.root, tick)
             if generation != self._generation:
                 return
-            self._known[row.plugin_id] = Compared(row.root, source.path, paths)
+            self._known[row.plugin_id] = Compared(row.root, number, paths)
             if bool(paths) != row.changed and not row.newer:
                 back(partial(self._publish, row.id, row.root, bool(paths)), token)
 
@@ -99,6 +106,13 @@ class ContentComparer:
         row = self._owner.current.rows.get(row_id)
         if row is not None and row.root == root and row.installed:
             self._owner.upsert(with_changed(row, changed=changed))
+
+
+def _number(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
 
 
 def with_changed(row: PluginRow, *, changed: bool) -> PluginRow:

@@ -1,0 +1,371 @@
+"""jackfield/plugin/updates, update, pin and rollback; jackfield/marketplace/pin."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+
+from core.config.edit_plan import Edit
+from core.errors import CoreError, InvalidRequest
+from core.plugins.market_commit import FULL_ID, checkout_commit
+from core.plugins.marketplaces.roots import checkout_of, configured
+from core.plugins.updates.ledger import FormerRef, with_ref
+from core.protocol.facts import Evidence
+from core.protocol.jackfield_plugins import (
+    MarketplacePinParams,
+    PinParams,
+    PinResult,
+    RollbackParams,
+    RollbackResult,
+    Update,
+    UpdateOutcome,
+    UpdateParams,
+    UpdateResult,
+    UpdatesParams,
+    UpdatesResult,
+)
+from core.protocol.plugins import GitSource
+from core.protocol.rows import Domain, MarketplaceRow, PluginRow
+from core.scope import RequestScope
+from core.service.dispatch import Handler
+from core.service.operations import Cancelled, Operations
+
+if TYPE_CHECKING:
+    from core.config.store import ConfigStore
+    from core.plugins.catalog import PluginCatalog
+    from core.plugins.entries import Entry
+    from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
+    from core.plugins.updates.hearing import Hearing
+    from core.plugins.updates.updating import Updater
+    from core.ports import Deps
+    from core.service.config import ConfigService
+    from core.service.plugin_changes import PluginSet
+
+FILES_TOLD = 50
+_BLOCKED = frozenset({"blocked", "skipped", "leftOver"})
+Faults = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workbench:
+    """What updates are made with."""
+
+    deps: Deps
+    configs: ConfigStore
+    config: ConfigService
+    catalog: PluginCatalog
+    updater: Updater
+    upgrader: MarketplaceUpgrader
+    hearing: Hearing
+    plugin_set: PluginSet
+    operations: Operations
+
+    def may_write(self) -> None:
+        """Raises InvalidRequest where nothing may be written."""
+        if self.deps.read_only:
+            raise InvalidRequest("Jackfield runs read-only")
+
+
+class PluginUpdates:
+    """Updates of installed plugins, and the way back."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "jackfield/plugin/updates": self.updates,
+            "jackfield/plugin/update": self.update,
+            "jackfield/plugin/pin": self.pin,
+            "jackfield/plugin/rollback": self.rollback,
+            "jackfield/marketplace/pin": self.pin_marketplace,
+        }
+
+    # -- what could be updated
+
+    async def updates(self, params: UpdatesParams, scope: RequestScope) -> UpdatesResult:
+        """Every installed plugin whose offer differs, pinned ones included."""
+        catalog = self._bench.catalog
+        await catalog.refresh()
+        faults = await self.hear() if params.fetch else ()
+        await catalog.counted()
+        rows = catalog.plugins.current.rows.values()
+        return UpdatesResult(
+            updates=tuple(self._told(row) for row in rows if row.newer or row.changed),
+            behind=tuple(row.name for row in self._markets() if is_behind(row)),
+            faults=faults,
+            checked_at=self._bench.deps.clock.now(),
+        )
+
+    async def hear(self) -> Faults:
+        """Ask the servers of what is installed, and read the lists again."""
+        catalog = self._bench.catalog
+        places = [
+            (row.origin, _branch(row)) for row in self._markets() if row.commit and not row.pinned
+        ]
+        for row in catalog.plugins.current.rows.values():
+            found = catalog.offer_of(row.id) if row.installed else None
+            entry = found[1].entry if found is not None and found[1] is not None else None
+            if entry is not None and isinstance(entry.source, GitSource):
+                places.append((entry.source.url, entry.source.sha or entry.source.ref_name or ""))
+        faults = await self._bench.hearing.ask(
+            place for place in places if not FULL_ID.fullmatch(place[1])
+        )
+        await catalog.refresh()
+        return tuple(faults)
+
+    def _markets(self) -> Iterable[MarketplaceRow]:
+        return self._bench.catalog.marketplaces.current.rows.values()
+
+    def _told(self, row: PluginRow) -> Update:
+        return Update(
+            id=row.plugin_id,
+            name=row.name,
+            version=row.version,
+            offered=row.offered,
+            commit=row.commit,
+            offered_commit=row.offered_commit,
+            changed=row.changed,
+            reason="" if row.pinned else row.reason,
+            files=self._bench.catalog.comparer.changes_of(row.plugin_id)[:FILES_TOLD],
+            pinned=row.pinned,
+            codex=row.codex,
+        )
+
+    # -- updating
+
+    async def update(self, params: UpdateParams, scope: RequestScope) -> UpdateResult:
+        """Bring plugins to what is offered, one after the other.
+
+        One that fails does not stop the others. Emits `OperationProgress` for each.
+        """
+        bench = self._bench
+        bench.may_write()
+        await bench.catalog.refresh()
+        faults: Faults = ()
+        if params.fetch:
+            faults = await self._fetch_marketplaces(params.ids)
+        await bench.catalog.counted()
+        outcomes = [await self._one(target) for target in self._targets(params.ids)]
+        if any(outcome.outcome in ("updated", "unchanged") for outcome in outcomes):
+            if any(outcome.outcome == "updated" for outcome in outcomes):
+                await bench.plugin_set.changed("update", scope)
+            await bench.catalog.refresh()
+        return UpdateResult(outcomes=tuple(outcomes), faults=faults)
+
+    def _targets(self, ids: Sequence[str] | None) -> list[PluginRow | str]:
+        rows = self._bench.catalog.plugins.current.rows
+        if ids is None:
+            return [row for row in rows.values() if row.newer or row.changed]
+        known: dict[str, PluginRow] = {}
+        for row in rows.values():
+            if row.installed or row.plugin_id not in known:
+                known[row.plugin_id] = row
+        return [known.get(plugin_id, plugin_id) for plugin_id in dict.fromkeys(ids)]
+
+    async def _fetch_marketplaces(self, ids: Sequence[str] | None) -> Faults:
+        """Git marketplaces that the plugins come from; their plugins are left alone."""
+        bench = self._bench
+        rows = bench.catalog.plugins.current.rows.values()
+        used = {
+            row.marketplace
+            for row in rows
+            if row.installed and (ids is None or row.plugin_id in ids) and row.pinned is None
+        }
+        faults: list[tuple[str, str]] = []
+        for market in [row for row in self._markets() if row.id in used and row.source == "git"]:
+            key = _key_of(market)
+            try:
+                async with bench.operations.run("refresh", market.name) as progress:
+                    upgraded = await bench.upgrader.upgrade(key, progress, _leave_alone)
+                    faults += upgraded.errors
+            except CoreError as error:
+                faults.append((market.name, error.message))
+        await bench.catalog.refresh()
+        return tuple(faults)
+
+    async def _one(self, target: PluginRow | str) -> UpdateOutcome:
+        if isinstance(target, str):
+            name = target.partition("@")[0]
+            message = f"no plugin {target} is installed"
+            return UpdateOutcome(id=target, name=name, outcome="failed", message=message)
+        row, bench = target, self._bench
+        if refusal := _refusal(row):
+            outcome = "skipped" if row.pinned is not None else "failed"
+            return _outcome(row, outcome, refusal)
+        found = bench.catalog.offer_of(row.id)
+        offer = found[1] if found is not None else None
+        if offer is None:
+            return _outcome(row, "failed", "no marketplace offers it any more")
+        market = row.plugin_id.rpartition("@")[2]
+        try:
+            async with bench.operations.run("update", row.plugin_id) as progress:
+                updated = await bench.updater.update(market, offer.entry, progress)
+        except Cancelled:
+            return _outcome(row, "cancelled", "nothing was changed")
+        except CoreError as error:
+            return _outcome(row, "failed", error.message)
+        if not updated.copied:
+            return _outcome(row, "unchanged", "is the newest already")
+        same = updated.before == updated.version
+        said = "copied anew" if same else f"{updated.before or '?'} → {updated.version}"
+        return _outcome(row, "updated", said, updated.before, updated.version)
+
+    # -- pins
+
+    async def pin(self, params: PinParams, scope: RequestScope) -> PinResult:
+        """Keep a plugin as it is, or no longer."""
+        bench = self._bench
+        at = bench.deps.clock.now()
+        pin = await bench.updater.pin(params.id, at, pinned=params.pinned)
+        await bench.catalog.refresh()
+        name = params.id.partition("@")[0]
+        if pin is None:
+            return PinResult(pinned=False, message=f"{name} is updated again with the others")
+        rows = bench.catalog.plugins.current.rows.values()
+        codex = next((row.codex for row in rows if row.plugin_id == params.id), "")
+        said = f"{name} stays at {pin.version}"
+        return PinResult(
+            pinned=True,
+            at=pin.version,
+            message=f"{said}; {codex}" if codex else said,
+            codex=codex,
+        )
+
+    async def pin_marketplace(self, params: MarketplacePinParams, scope: RequestScope) -> PinResult:
+        """Write the checkout's commit as `ref`, or the former `ref` again."""
+        bench, name = self._bench, params.name
+        bench.may_write()
+        loaded = await anyio.to_thread.run_sync(bench.configs.load, None)
+        known = configured(loaded).get(name)
+        if known is None or known.kind != "git":
+            message = f"marketplace `{name}` is not configured as a Git marketplace"
+            raise InvalidRequest(message, hint="pin its plugins one by one instead")
+        ledger = bench.updater.memory.ledger
+        if params.pinned:
+            root = checkout_of(bench.configs.home, name)
+            commit = await anyio.to_thread.run_sync(checkout_commit, root)
+            if not FULL_ID.fullmatch(commit):
+                raise InvalidRequest(f"the commit of {root} cannot be told")
+            former = FormerRef(ref=known.ref, pinned=commit)
+            if known.ref != commit:
+                await self._write_ref(name, commit)
+                await _changed(lambda: ledger.change(lambda book: with_ref(book, name, former)))
+            await bench.plugin_set.changed("marketplace/pin", scope)
+            return PinResult(pinned=True, at=commit, message=f"{name} stays at commit {commit[:7]}")
+        former = (await anyio.to_thread.run_sync(ledger.read)).refs.get(name)
+        if former is None or former.pinned != known.ref:
+            place = Evidence(file=str(bench.configs.home.config_file), layer="user")
+            message = f"marketplace `{name}` has not been pinned here"
+            hint = f"edit `ref` of [marketplaces.{name}]"
+            raise InvalidRequest(message, evidence=place, hint=hint)
+        await self._write_ref(name, former.ref)
+        await _changed(lambda: ledger.change(lambda book: with_ref(book, name, None)))
+        await bench.plugin_set.changed("marketplace/pin", scope)
+        follows = former.ref or "its server's default branch"
+        return PinResult(pinned=False, message=f"{name} follows {follows} again")
+
+    async def _write_ref(self, name: str, ref: str | None) -> None:
+        edit = Edit.at("marketplaces", name, "ref", value=ref)
+        await self._bench.config.write([edit], tolerant=True)
+
+    # -- the way back
+
+    async def rollback(self, params: RollbackParams, scope: RequestScope) -> RollbackResult:
+        """Put a former version back and pin it. Emits `OperationProgress`."""
+        bench, plugin_id = self._bench, params.id
+        bench.may_write()
+        await bench.catalog.refresh()
+        rows = bench.catalog.plugins.current.rows.values()
+        if not any(row.plugin_id == plugin_id and row.installed for row in rows):
+            raise InvalidRequest(f"{plugin_id} is not installed")
+        async with bench.operations.run("roll back", plugin_id):
+            at = bench.deps.clock.now()
+            back = await bench.updater.roll_back(plugin_id, params.version, at)
+        await bench.plugin_set.changed("rollback", scope)
+        await bench.catalog.refresh()
+        rows = bench.catalog.plugins.current.rows.values()
+        codex = next((row.codex for row in rows if row.plugin_id == plugin_id), "")
+        name = plugin_id.partition("@")[0]
+        said = f"{name} is {back.version} again, and pinned"
+        return RollbackResult(
+            version=back.version,
+            before=back.before,
+            message=f"{said}; {codex}" if codex else said,
+            codex=codex,
+        )
+
+
+async def _leave_alone(market: str, entry: Entry) -> None:
+    """A marketplace is refreshed; what is installed from it is updated on its own."""
+
+
+async def _changed(change: Callable[[], Any]) -> None:
+    await anyio.to_thread.run_sync(change)
+
+
+def _branch(row: MarketplaceRow) -> str:
+    return (row.ref or "").rpartition("@")[0]
+
+
+def _key_of(row: MarketplaceRow) -> str:
+    """A git marketplace's name in the configuration is that of its checkout's folder."""
+    return row.root.rpartition("/")[2]
+
+
+def is_behind(row: MarketplaceRow) -> bool:
+    """Whether the server of a marketplace has another commit."""
+    return bool(row.offered_commit) and row.offered_commit != row.commit
+
+
+def _refusal(row: PluginRow) -> str:
+    if row.pinned is not None:
+        return f"pinned at {row.pinned}"
+    if not row.installed:
+        return "it is not installed"
+    return row.reason or "it cannot be used" if row.state in _BLOCKED else ""
+
+
+def _outcome(
+    row: PluginRow,
+    outcome: Any,
+    message: str,
+    before: str | None = None,
+    version: str | None = None,
+) -> UpdateOutcome:
+    return UpdateOutcome(
+        id=row.plugin_id,
+        name=row.name,
+        outcome=outcome,
+        before=before,
+        version=version,
+        message=message,
+    )
+
+
+class ForcedHearing:
+    """The plugin lists as the panel's session refreshes them: a forced one asks the servers too.
+
+    Args:
+        spawn: Starts background work: nobody waits for servers.
+    """
+
+    def __init__(
+        self, catalog: PluginCatalog, hear: Callable[[], Awaitable[Any]], spawn: Callable[..., Any]
+    ) -> None:
+        self._catalog, self._hear, self._spawn = catalog, hear, spawn
+
+    async def refresh(
+        self, *, forced: bool, refresh_id: str = "", domain: Domain = "plugins"
+    ) -> None:
+        """Read the lists; then, when forced, hear what the servers have."""
+        await self._catalog.refresh(forced=forced, refresh_id=refresh_id, domain=domain)
+        if forced:
+            self._spawn(self._hear)
+
+    def watched_paths(self) -> Sequence[Any]:
+        """As the catalog says."""
+        return self._catalog.watched_paths()
