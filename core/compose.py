@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -51,7 +52,15 @@ from core.service.apps import AppsService
 from core.service.config import ConfigDelta, ConfigService
 from core.service.details import DetailService
 from core.service.dispatch import Dispatcher, Handler
-from core.service.late import LIST_METHODS, TOOL_METHODS, late
+from core.service.late import (
+    IMPORT_METHODS,
+    LIST_METHODS,
+    PLUGIN_METHODS,
+    SEARCH_METHODS,
+    TOOL_METHODS,
+    VALIDATE_METHODS,
+    late,
+)
 from core.service.login import LoginService
 from core.service.mcp import McpService
 from core.service.operations import Operations
@@ -172,9 +181,12 @@ class _Building:
         self.undoes = Undoes()
         self.upgrader = MarketplaceUpgrader(home, config, self.git, self.installer, deps.state_dir)
         self.plugin_set = PluginSet(
-            ("manifests", step(self.lists.known.clear)),
+            ("plugins", step(self._forget_manifests)),
+            ("skills", step(self.catalog.forget_parts)),
             ("servers", self._servers_follow),
+            ("hooks", self._hooks_again),
         )
+        self.operations.settle = partial(self._plugin_set_changed, "config")
         self.updater = Updater(home, self.installer, self.memory)
         self._updates: PluginUpdates | None = None
         self.startup = StartupUpgrade(config, self.upgrader, self.plugin_set.changed)
@@ -246,7 +258,11 @@ class _Building:
         return [
             *(service.handlers() for service in services),
             late(TOOL_METHODS, self._tools),
+            late(PLUGIN_METHODS, self._installing),
             late(LIST_METHODS, self._lists_service),
+            late(VALIDATE_METHODS, self._validating),
+            late(SEARCH_METHODS, self._searching),
+            late(IMPORT_METHODS, self._importing),
         ]
 
     def _tools(self) -> Mapping[str, Handler]:
@@ -261,6 +277,28 @@ class _Building:
 
         source = self.threads.source
         return ListService(self.lists, source, self.judge, self._deps.cwd).handlers()
+
+    def _validating(self) -> Mapping[str, Handler]:
+        from core.service.validate import ValidateService
+
+        return ValidateService(self._deps).handlers()
+
+    def _searching(self) -> Mapping[str, Handler]:
+        from core.service.search import SearchService
+
+        return SearchService(self.catalog).handlers()
+
+    def _importing(self) -> Mapping[str, Handler]:
+        from core.service.importing import ImportService
+
+        home = self._config.home
+        return ImportService(self._deps, home, self.config_service, self._clone).handlers()
+
+    async def _clone(self, name: str, scope: RequestScope) -> str:
+        """Fetch a git marketplace that was just configured; why it is not there, or ""."""
+        upgraded = await self.upgrader.upgrade(name)
+        await self.plugin_set.changed("marketplace/add", scope)
+        return next((message for _, message in upgraded.errors), "")
 
     def _login_service(self) -> LoginService:
         return LoginService(
@@ -282,6 +320,7 @@ class _Building:
             app_layer=self.app_layer,
             account=self.account.refresh,
             config=self.config_service,
+            plugin_set=self._plugin_set_changed,
             rows=self._rows,
         )
         service = PanelService(
@@ -316,6 +355,24 @@ class _Building:
         remover = MarketplaceRemover(home, self._config, self.config_service, self._deps.state_dir)
         return self._updates, OrphanService(bench, self.installer, remover, self.undoes)
 
+    def _installing(self) -> Mapping[str, Handler]:
+        from core.service.market_changes import MarketChanges
+        from core.service.plugin_installing import PluginInstalling
+        from core.service.plugin_trust import PluginTrust
+
+        bench, home = self._workbench(), self._config.home
+        remover = MarketplaceRemover(home, self._config, self.config_service, self._deps.state_dir)
+        trust = PluginTrust(self._deps, self._config, self.catalog, lambda: self.panel.consent)
+        plugins = PluginInstalling(
+            bench,
+            self.installer,
+            trust,
+            self.undoes,
+            lambda: self.app_layer.apps.owner.current.rows,
+        )
+        markets = MarketChanges(bench, remover, plugins, self.undoes, self.account.kind)
+        return {**trust.handlers(), **plugins.handlers(), **markets.handlers()}
+
     async def _hear(self) -> None:
         if self._updates is not None:
             await self._updates.hear()
@@ -343,7 +400,19 @@ class _Building:
             if cause not in ("marketplace/add", "marketplace/remove"):
                 await self.threads.reload(scope)
         elif self._panel_session is not None:
-            await self._panel_session.reconsider()
+            await self._panel_session.follow()
+
+    def _forget_manifests(self) -> None:
+        self.lists.known.clear()
+        self.catalog.forget_manifests()
+
+    async def _hooks_again(self, cause: str, scope: RequestScope) -> None:
+        """Hooks are read at each request; the panel's rows tell how many there are."""
+        if self._panel_session is not None:
+            await self._panel_session.read_plugins()
+
+    async def _plugin_set_changed(self, cause: str) -> None:
+        await self.plugin_set.changed(cause, RequestScope(caller=self.panel.caller))
 
     async def _threads_follow(self, delta: ConfigDelta) -> None:
         """A client wrote the configuration and wants its threads to have it at once."""

@@ -17,6 +17,7 @@ class CoreError(Exception):
     Attributes:
         code: JSON-RPC error code, as the real app-server answers it.
         message: One sentence without a final stop; the exact wire text where there is one.
+        words: For people, at most about 60 cells; the message where nothing shorter was given.
         data: The `data` member of the wire error, or None.
         evidence: Where the cause lies, when a place is known.
         hint: What to do next, for people; never on the wire.
@@ -36,7 +37,7 @@ class CoreError(Exception):
         super().__init__(message)
         if code is not None:
             self.code = code
-        self.message = message
+        self.message = self.words = message
         self.data = data
         self.evidence = evidence
         self.hint = hint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
@@ -45,7 +45,8 @@ class SnapshotOwner(Generic[RowT]):
 
     `begin` before a fetch, `publish` with its ticket after; a publication is refused (returns
     False) when a newer ticket has already published a `final`, or when the identity has changed
-    since. Same content: no event. `cached` and `intermediate` only add and change rows.
+    since. Same content: no event, unless it is now known to be whole. `cached` and `intermediate`
+    only add and change rows.
     """
 
     def __init__(self, domain: Domain, emit: Callable[[StateChanged], None]) -> None:
@@ -67,7 +68,10 @@ class SnapshotOwner(Generic[RowT]):
             return
         self._identity = identity
         self._accepted = self._issued
-        self._replace({}, "final", 0.0)
+        if self.current.rows:
+            self._replace({}, "final", 0.0)
+        else:
+            self.current = replace(self.current, identity=identity)
 
     def publish(
         self, ticket: Ticket, rows: Iterable[RowT], *, phase: Phase = "final", at: float = 0.0
@@ -78,14 +82,14 @@ class SnapshotOwner(Generic[RowT]):
         if phase == "final":
             self._accepted = ticket.number
         fresh = {row.id: row for row in rows}
-        if phase != "final":
+        if phase != "final" and not fresh.keys() >= self.current.rows.keys():
             fresh = {**self.current.rows, **fresh}
         self._replace(fresh, phase, at)
         return True
 
-    def upsert(self, *rows: RowT, at: float = 0.0) -> None:
+    def upsert(self, *rows: RowT, at: float = 0.0, phase: Phase = "final") -> None:
         """Change single rows outside a fetch, keeping the others and their order."""
-        self._replace({**self.current.rows, **{row.id: row for row in rows}}, "final", at)
+        self._replace({**self.current.rows, **{row.id: row for row in rows}}, phase, at)
 
     def remove(self, *ids: str) -> None:
         """Let single rows leave outside a fetch."""
@@ -104,7 +108,10 @@ class SnapshotOwner(Generic[RowT]):
         kept = [key for key in old if key in fresh]
         appended = kept + [key for key in fresh if key not in old]
         order = None if appended == list(fresh) else tuple(fresh)
-        changed = bool(upserted or removed or order is not None)
+        settled = phase == "final" and self.current.phase != "final"
+        changed = bool(upserted or removed or order is not None) or settled
+        if not changed and phase != "final":
+            return
         self.current = Snapshot(
             revision=self.current.revision + (1 if changed else 0),
             phase=phase,

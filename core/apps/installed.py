@@ -12,7 +12,6 @@ from core.apps.hosted import HostedApps, signed_in
 from core.apps.hosted_tools import HOSTED_SERVER, AppTool
 from core.apps.loading import ACCOUNT, TOOLS, Errand, Loader
 from core.apps.policy import AppPolicy
-from core.apps.rows import Refresh
 from core.apps.snapshots import Committed, ToolSnapshots
 from core.apps.view import View
 from core.config.pace import Pace
@@ -22,6 +21,7 @@ from core.protocol.app_info import InstalledApp
 from core.protocol.events import Event
 from core.protocol.facts import Evidence
 from core.protocol.rows import InstalledRow, ToolRow
+from core.refreshing import Refresh
 from core.seams import Accounts, BackendAccount
 from core.snapshot import SnapshotOwner
 from core.threads.policy import PANEL, ThreadPolicy

@@ -14,7 +14,7 @@ from core.apps.entries import merge
 from core.apps.hosted import HostedApps, signed_in
 from core.apps.loading import ACCOUNT, TOOLS, Errand, Loader, Outcome, Steps
 from core.apps.publishing import Publishing
-from core.apps.rows import Refresh, app_rows
+from core.apps.rows import app_rows
 from core.apps.snapshots import ToolSnapshots
 from core.apps.telling import Telling, Updated
 from core.apps.view import View
@@ -23,6 +23,7 @@ from core.ports import Clock
 from core.protocol.app_info import AppInfo
 from core.protocol.events import Event, Notice
 from core.protocol.rows import AppRow
+from core.refreshing import Refresh
 from core.seams import Accounts, BackendAccount
 from core.snapshot import SnapshotOwner
 from core.threads.policy import PANEL, ThreadPolicy
@@ -350,6 +351,10 @@ class AppList:
             )
 
     async def _usable(self, view: View) -> BackendAccount | None:
+        if (broken := view.loaded.requirements.broken) is not None:
+            raise CoreError(
+                "policy cannot be read, so no app is asked for", evidence=broken.evidence
+            )
         if not view.policy.feature().on:
             return None
         return await self._accounts.backend_account()

@@ -13,7 +13,7 @@ from core.apps.directory import SOURCE, Directory
 from core.apps.entries import DirectoryPage, merge, unite
 from core.apps.hosted_tools import Connector
 from core.apps.loading import TOOLS, Outcome
-from core.apps.rows import Refresh, app_rows
+from core.apps.rows import app_rows
 from core.apps.snapshots import Committed
 from core.apps.view import View
 from core.config.pace import Pace
@@ -21,6 +21,7 @@ from core.errors import CoreError
 from core.protocol.app_info import AppInfo
 from core.protocol.events import Phase
 from core.protocol.rows import AppRow
+from core.refreshing import Refresh
 from core.snapshot import SnapshotOwner, Ticket
 
 

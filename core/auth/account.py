@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -22,6 +23,7 @@ from core.snapshot import SnapshotOwner
 if TYPE_CHECKING:
     from core.config.model import Loaded
 
+BASE_URL = "chatgpt_base_url"
 DEFAULT_BACKEND = "https://chatgpt.com/backend-api"
 KEYRING_SERVICE = "Codex Auth"
 ROUTING_DEADLINE = 30.0
@@ -93,7 +95,8 @@ class Account:
         """The ChatGPT sign-in as the backend's methods need it, or None.
 
         Raises:
-            CoreError: Something is stored and cannot be read.
+            CoreError: Something is stored and cannot be read, or may not be sent anywhere because
+                the configuration that names the backend cannot be read.
         """
         loaded = await anyio.to_thread.run_sync(self._load)
         login = await self._login(loaded)
@@ -153,7 +156,7 @@ class Account:
         return routing
 
     def _known_routing(self, login: Login, loaded: Loaded) -> Routing | None:
-        if self._routing is None or login.kind != "chatgpt":
+        if self._routing is None or login.kind != "chatgpt" or loaded.illegible(BASE_URL):
             return None
         identity, routing = self._routing
         return routing if backend_of(login, loaded).identity == identity else None
@@ -197,8 +200,20 @@ class Account:
 
 
 def backend_of(login: Login, loaded: Loaded) -> BackendAccount:
-    """A ChatGPT sign-in with the configured backend."""
-    base = loaded.get("chatgpt_base_url", default=DEFAULT_BACKEND)
+    """A ChatGPT sign-in with the configured backend.
+
+    Raises:
+        CoreError: Nobody knows which backend that is: the tokens are sent nowhere.
+    """
+    if (problem := loaded.illegible(BASE_URL)) is not None:
+        file = problem.evidence.file
+        named = os.path.basename(file) if file else problem.evidence.layer or "the configuration"
+        raise CoreError(
+            f"the sign-in is not used: {named} cannot be read, so its backend is not known",
+            evidence=problem.evidence,
+            hint=f"mend {named}",
+        )
+    base = loaded.get(BASE_URL, default=DEFAULT_BACKEND)
     key: dict[str, Any] = {
         "account_id": login.account_id or None,
         "chatgpt_user_id": login.user_id or None,

@@ -177,6 +177,23 @@ class Loaded:
                 return found
         return Evidence(layer="default", key=f"features.{name}")
 
+    def illegible(self, key: str) -> Problem | None:
+        """Why nobody knows what a top-level key says; None when it is known.
+
+        A file that has the last word on it, or could have it, cannot be read and has never been
+        read; or its value is none.
+        """
+        if self.requirements.broken is not None:
+            return self.requirements.broken
+        if key in self.requirements.pins:
+            return None
+        for layer in reversed(self.layers):
+            if layer.active and layer.problem is not None and layer.read is None:
+                return layer.problem
+            if layer.active and key in layer.value:
+                break
+        return next((p for p in self.problems if p.id == f"config:{key}"), None)
+
     def layer_of(self, *path: str | int) -> Layer | None:
         """The highest layer that counts and says something at a path."""
         for layer in reversed(self.layers):

@@ -21,7 +21,7 @@ from core.mcp.rows import (
 from core.mcp.runtime import McpRuntime
 from core.mcp.spec import ServerSpec
 from core.ports import Clock
-from core.protocol.events import StateChanged
+from core.protocol.events import Phase, StateChanged
 from core.protocol.rows import ServerRow, ToolRow
 from core.snapshot import SnapshotOwner
 
@@ -69,6 +69,7 @@ class ServerBoard:
         self.hold: Callable[[ServerSpec], str | None] = lambda spec: None
         self.beside: Callable[[], tuple[ToolRow, ...]] = tuple
         self._clock = clock
+        self._fetches = 0
         self._auth: dict[str, AuthState] = {}
         self._held_since: dict[str, float] = {}
         self._tools: dict[str, tuple[ToolRow, ...]] = {}
@@ -84,11 +85,34 @@ class ServerBoard:
         ordered = [specs[name] for name in sorted(specs, key=str.encode)]
         self._auth = {name: auth for name, auth in self._auth.items() if name in specs}
         rows = [self._row(spec) for spec in ordered]
-        self.servers.publish(self.servers.begin(), rows, at=self._clock.now())
+        gone = self.servers.current.rows.keys() - specs.keys()
+        phase: Phase = "final" if gone else self._phase
+        self.servers.publish(self.servers.begin(), rows, phase=phase, at=self._clock.now())
         self._tools = {name: tools for name, tools in self._tools.items() if name in specs}
         for spec in ordered:
             self._list(spec)
-        self._publish_tools(ordered)
+        self._publish_tools(ordered, "final" if self._orphans() else self._phase)
+
+    def begin_fetch(self) -> None:
+        """Servers are being asked: until all have answered, what they say is intermediate."""
+        self._fetches += 1
+
+    def end_fetch(self) -> None:
+        """All of one fetch have answered, or will not; with the last fetch the lists are whole."""
+        self._fetches -= 1
+        self.sync()
+
+    def _orphans(self) -> bool:
+        """A server, or the apps' account, has gone: its tools leave, whoever is still awaited."""
+        beside = {row.id for row in self.beside()}
+        return any(
+            row.id not in beside if row.source == "app" else row.owner not in self._tools
+            for row in self.inventory.current.rows.values()
+        )
+
+    @property
+    def _phase(self) -> Phase:
+        return "intermediate" if self._fetches else "final"
 
     def update(self, connection: Connection) -> None:
         """A state or a list of one server has changed."""
@@ -98,12 +122,13 @@ class ServerBoard:
         if name not in self.servers.current.rows:
             return  # new: it comes with the whole set, all of them at once
         spec = self.runtime.specs.get(name, connection.spec)
-        self.servers.upsert(self._row(spec))
+        self.servers.upsert(self._row(spec), phase=self._phase)
         before = self._tools.get(name, ())
         self._list(spec)
         if self._tools.get(name, ()) != before:
             specs = {**self.runtime.specs, name: spec}
-            self._publish_tools([specs[key] for key in sorted(specs, key=str.encode)])
+            ordered = [specs[key] for key in sorted(specs, key=str.encode)]
+            self._publish_tools(ordered, self._phase)
 
     def set_auth(self, name: str, auth: AuthState) -> None:
         """What is known now of how a server is authorised."""
@@ -111,7 +136,7 @@ class ServerBoard:
         row = self.servers.current.rows.get(name)
         spec = self.runtime.specs.get(name) if self.runtime is not None else None
         if row is not None and spec is not None:
-            self.servers.upsert(self._row(spec))
+            self.servers.upsert(self._row(spec), phase=self._phase)
 
     def _row(self, spec: ServerSpec) -> ServerRow:
         connection = self._connection(spec.name)
@@ -148,9 +173,9 @@ class ServerBoard:
     def _connection(self, name: str) -> Connection | None:
         return self.runtime.connection(name) if self.runtime is not None else None
 
-    def _publish_tools(self, ordered: Iterable[ServerSpec]) -> None:
+    def _publish_tools(self, ordered: Iterable[ServerSpec], phase: Phase) -> None:
         # The hosted server's tools are those of the apps: they come from the committed snapshot.
         own = [spec for spec in ordered if spec.name != HOSTED_NAME]
         rows = [row for spec in own for row in self._tools.get(spec.name, ())]
         rows += self.beside()
-        self.inventory.publish(self.inventory.begin(), rows, at=self._clock.now())
+        self.inventory.publish(self.inventory.begin(), rows, phase=phase, at=self._clock.now())

@@ -49,11 +49,17 @@ class Lists:
         self._clock, self._changed = clock, changed
         self._known = {"tools": replace(tools, at=clock.now())}
         self._stale: set[str] = set()
+        self._reading = False
         self._news = anyio.Event()
 
     def get(self, name: str) -> Listing | None:
         """As last read; None = not read."""
         return self._known.get(name)
+
+    @property
+    def reading(self) -> bool:
+        """Something that was asked for has not come yet."""
+        return self._reading or bool(self._stale)
 
     def stale(self, *names: str) -> None:
         """These are to be read anew, all when none is named."""
@@ -66,10 +72,13 @@ class Lists:
             await self._news.wait()
             self._news = anyio.Event()
             names, self._stale = self._stale, set()
+            self._reading = True
             for name, (ability, kind) in LISTS.items():
                 if name in names and ability in hello.capabilities:
                     self._known[name] = await self._read(session, name, kind, deadline)
                     self._changed()
+            self._reading = False
+            self._changed()
 
     async def _read(self, session: Session, name: str, kind: Kind, deadline: float) -> Listing:
         try:

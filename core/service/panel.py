@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -25,9 +25,12 @@ from core.protocol.jackfield import (
     RefreshResult,
     StatusResult,
 )
+from core.protocol.rows import Domain, Row
+from core.refreshing import Refresh, read_told
 from core.scope import RequestScope
 from core.service.config import ConfigDelta, ConfigService
 from core.service.dispatch import Handler
+from core.service.operations import owed
 from core.threads.panel import Panel
 
 if TYPE_CHECKING:
@@ -36,11 +39,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_NAME_THE_ACCOUNT = frozenset({"chatgpt_base_url", "cli_auth_credentials_store"})
+
 
 class PluginLists(Protocol):
     """What the session asks of the plugin layer."""
 
-    async def refresh(self, *, forced: bool, refresh_id: str = "") -> None: ...
+    async def refresh(
+        self, *, forced: bool, refresh_id: str = "", domain: Domain = "plugins"
+    ) -> None: ...
 
     def watched_paths(self) -> Sequence[Path]: ...
 
@@ -59,7 +66,7 @@ class AppLists(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """The four layers and the account, as the session sees them."""
+    """The four layers and the account, as the session sees them; `rows` of any domain."""
 
     panel: Panel
     plugins: PluginLists
@@ -68,6 +75,8 @@ class Layers:
     app_layer: AppLists
     account: Callable[[], Awaitable[Any]]
     config: ConfigService
+    plugin_set: Callable[[str], Awaitable[None]]
+    rows: Callable[[Domain], Mapping[str, Row]]
 
 
 class PanelService:
@@ -121,27 +130,29 @@ class PanelService:
 
     def _reading(self, params: RefreshParams, refresh_id: str) -> Callable[[], Awaitable[Any]]:
         layers, forced = self._layers, params.forced
-        lists: dict[str, Lists] = {
-            "marketplaces": layers.plugins,
-            "plugins": layers.plugins,
-            "apps": layers.apps,
-            "installed": layers.installed,
-        }
+        if params.domain in ("plugins", "marketplaces"):
+            read = partial(layers.plugins.refresh, domain=params.domain)
+            return partial(read, forced=forced, refresh_id=refresh_id)
+        lists: dict[str, Lists] = {"apps": layers.apps, "installed": layers.installed}
         if (chosen := lists.get(params.domain)) is not None:
             return partial(chosen.refresh, forced=forced, refresh_id=refresh_id)
-        match params.domain:
-            case "account":
-                return layers.account
-            case "config" | "problems":
-                return self.reconsider
-            case _:
-                return partial(
-                    layers.panel.refresh,
-                    refresh_id,
-                    forced=forced,
-                    names=params.ids,
-                    domain=params.domain,
-                )
+        if params.domain in ("servers", "inventory"):
+            return partial(
+                layers.panel.refresh,
+                refresh_id,
+                forced=forced,
+                names=params.ids,
+                domain=params.domain,
+            )
+        derived: dict[str, Callable[[], Awaitable[Any]]] = {
+            "account": layers.account,
+            "threads": layers.panel.follow,
+        }
+        refresh = Refresh(params.domain, refresh_id, self._emit, self._deps.clock)
+        rows = partial(layers.rows, params.domain)
+        return partial(
+            read_told, refresh, "files", rows, derived.get(params.domain, self.reconsider)
+        )
 
     async def status(self, params: NoParams, scope: RequestScope) -> StatusResult:
         """Where this core works."""
@@ -197,8 +208,11 @@ class PanelService:
         """The configuration has changed, by us or by others: what follows from it, at once."""
         if not self._started:
             return
-        await self._reconsider(account="chatgpt_base_url" in delta.tables, plugins=True)
-        await self._rewatch()
+        account = delta.legible or bool(delta.tables & _NAME_THE_ACCOUNT)
+        if (debt := owed()) is not None and not account:
+            debt.told = True  # the operation that wrote it lets everybody follow at its end
+            return
+        await self._reconsider(account=account, plugins=True, cause="config")
 
     async def reconsider(self) -> None:
         """Everything that is derived from files, once more."""
@@ -225,16 +239,25 @@ class PanelService:
     async def _after(self, touched: set[str]) -> None:
         auth = str(self._home.auth_file)
         await self._reconsider(account=auth in touched, plugins=bool(touched - {auth}))
-        await self._rewatch()
 
-    async def _reconsider(self, *, account: bool, plugins: bool) -> None:
-        layers = self._layers
+    async def _reconsider(self, *, account: bool, plugins: bool, cause: str = "files") -> None:
         if account:
             await self._fill_account()
         if plugins:
-            await layers.plugins.refresh(forced=False)
-        await layers.panel.follow()
-        await layers.app_layer.reconsider()
+            await self._layers.plugin_set(cause)
+        else:
+            await self.follow()
+
+    async def follow(self) -> None:
+        """Servers and apps follow the files: unchanged servers keep their connection."""
+        await self._layers.panel.follow()
+        await self._layers.app_layer.reconsider()
+
+    async def read_plugins(self) -> None:
+        """Read marketplaces, plugins and what they bring once more."""
+        if self._started:
+            await self._layers.plugins.refresh(forced=False)
+            await self._rewatch()
 
     async def _rewatch(self) -> None:
         paths = {self._home.auth_file}

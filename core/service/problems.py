@@ -24,6 +24,7 @@ class ProblemBoard:
         self.owner: SnapshotOwner[ProblemRow] = SnapshotOwner("problems", hub.emit)
         self._clock = clock
         self._by_row: dict[tuple[Domain, str], tuple[Problem, ...]] = {}
+        self._unread = set(WATCHED)
         hub.listen(self._on_event)
 
     def handlers(self) -> dict[str, Handler]:
@@ -32,13 +33,20 @@ class ProblemBoard:
     def _on_event(self, event: Event) -> None:
         if not isinstance(event, StateChanged) or event.domain not in WATCHED:
             return
-        touched = False
+        touched = event.phase == "final" and self._first_word(event.domain)
         for key in event.removed:
             touched |= self._set((event.domain, key), ())
         for row in event.upserted:
             touched |= self._set((event.domain, row.id), row.problems)
         if touched:
             self._publish()
+
+    def _first_word(self, domain: Domain) -> bool:
+        """All lists have been read now: without any problem perhaps."""
+        if domain not in self._unread:
+            return False
+        self._unread.discard(domain)
+        return not self._unread
 
     def _set(self, key: tuple[Domain, str], problems: tuple[Problem, ...]) -> bool:
         if problems == self._by_row.get(key, ()):

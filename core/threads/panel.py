@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,7 @@ from core.mcp.runtime import McpRuntime
 from core.mcp.spec import Endpoint, ServerSpec
 from core.mcp.traffic import Recorded
 from core.ports import Deps
-from core.protocol.events import (
-    ConsentRequested,
-    Event,
-    RefreshFinished,
-    RefreshProgress,
-    RefreshStarted,
-)
+from core.protocol.events import ConsentRequested, Event
 from core.protocol.facts import Problem
 from core.protocol.jackfield import ConsentItem
 from core.protocol.rows import Domain
@@ -39,6 +34,7 @@ from core.threads.desk import Desk
 from core.threads.ids import new_id
 from core.threads.manager import ThreadManager
 from core.threads.policy import PANEL
+from core.threads.rereading import Rereading
 from core.threads.settings import Wishes, settings_of
 from core.threads.thread import Thread
 
@@ -79,6 +75,7 @@ class Panel:
         self.problems: tuple[Problem, ...] = ()
         self.thread: Thread | None = None
         self._turn = anyio.Lock()
+        self._numbers = count(1)
         self._asked: frozenset[str] = frozenset()
         self._unjudged: set[str] = set()
         self._judging = anyio.Event()
@@ -107,10 +104,16 @@ class Panel:
             self._manager.adopt(self.thread)
             self._manager.tasks.start_soon(self._keep_judging)
             self._manager.tasks.start_soon(self._look_again)
-            self._took(reading)
-            self.thread.runtime.start(reading.specs)
+            told, names = self._rereading(), self._startable(reading)
+            with told.begun(names, forced=False):
+                self._took(reading)
+                self.thread.runtime.start(reading.specs)
+            self._manager.tasks.start_soon(self._hear, told, names)
             self._ask()
             return self.thread
+
+    def _startable(self, reading: Reading) -> list[str]:
+        return [spec.name for spec in reading.specs if spec.usable and not self._holds(spec)]
 
     async def _look_again(self) -> None:
         try:
@@ -165,12 +168,13 @@ class Panel:
     async def follow(self) -> None:
         """The files, the plugins or the account have changed."""
         async with self._turn:
-            if self.thread is None:
-                return
-            reading = await self._manager.reading_of(self.thread)
-            self._took(reading)
-            self.thread.runtime.follow(reading.specs)
-            self._ask()
+            if self.thread is not None:
+                self._apply(self.thread, await self._manager.reading_of(self.thread))
+
+    def _apply(self, thread: Thread, reading: Reading) -> None:
+        self._took(reading)
+        thread.runtime.follow(reading.specs)
+        self._ask()
 
     async def refresh(
         self,
@@ -186,43 +190,54 @@ class Panel:
             names: Servers, or rows of the inventory; None = all.
             domain: Whose list was asked for.
 
-        Emits: `RefreshStarted`, the rows as they come, `RefreshProgress` for each server that has
-        answered, `RefreshFinished`.
+        Emits: The refresh events of `servers` and `inventory`, each server a source of both, and
+            the rows as they come.
         """
-        self._emit(RefreshStarted(id=refresh_id, domain=domain, forced=forced))
-        began = anyio.current_time()
-        await self.follow()
-        outcome = "ok"
-        if forced and self.thread is not None:
-            outcome = await self._ask_all(refresh_id, self.thread.runtime, names, domain)
-        seconds = anyio.current_time() - began
-        self._emit(RefreshFinished(id=refresh_id, domain=domain, outcome=outcome, seconds=seconds))
+        told = self._rereading(refresh_id, domain)
+        chosen: list[str] = []
+        async with self._turn:
+            if (thread := self.thread) is None:
+                with told.begun((), forced=forced):
+                    pass
+            else:
+                with told.reading_files():
+                    reading = await self._manager.reading_of(thread)
+                chosen = self._to_ask(thread.runtime, reading, names, forced=forced)
+                with told.begun(chosen, forced=forced):
+                    self._apply(thread, reading)
+                    for name in chosen if forced else ():
+                        self._renew(thread.runtime, name)
+        await self._hear(told, chosen)
 
-    async def _ask_all(
+    def _to_ask(
         self,
-        refresh_id: str,
         runtime: McpRuntime,
+        reading: Reading,
         names: Sequence[str] | None,
-        domain: Domain,
-    ) -> str:
+        *,
+        forced: bool,
+    ) -> list[str]:
+        """Who is waited for: all or the named ones; unforced, those that are being started."""
         tools = self._board.inventory.current.rows
         wanted = None if names is None else {tools[n].owner if n in tools else n for n in names}
-        chosen = [name for name in runtime.connections if wanted is None or name in wanted]
-        for name in chosen:
-            self._renew(runtime, name)
-        good = 0
-        for done, name in enumerate(chosen, 1):
-            if connection := runtime.connection(name):
-                await connection.settled()
-                good += connection.live
-            progress = RefreshProgress(
-                id=refresh_id, domain=domain, source="servers", done=done, total=len(chosen)
-            )
-            self._emit(progress)
-        return "ok" if good == len(chosen) else "partly" if good else "failed"
+        running = runtime.connections.items()
+        asked = {name for name, each in running if forced or each.status == "starting"}
+        asked |= set(self._startable(reading)) - runtime.connections.keys()
+        return sorted(name for name in asked if wanted is None or name in wanted)
+
+    async def _hear(self, told: Rereading, names: Sequence[str]) -> None:
+        runtime = self.thread.runtime if self.thread is not None else None
+        connections = [runtime.connection(name) for name in names] if runtime is not None else []
+        await told.hear([each for each in connections if each is not None])
+
+    def _rereading(self, refresh_id: str = "", domain: Domain = "servers") -> Rereading:
+        own = refresh_id or f"servers-{next(self._numbers)}"
+        return Rereading(self._board, self._deps.clock, self._emit, own, domain)
 
     def _renew(self, runtime: McpRuntime, name: str) -> None:
-        connection = runtime.connections[name]
+        connection = runtime.connection(name)
+        if connection is None:
+            return  # it is no longer to run
         if connection.live:
             connection.relist()
             self._want_auth([name], anew=True)
@@ -261,8 +276,12 @@ class Panel:
 
     async def answer_consent(self, answers: Mapping[str, bool]) -> None:
         """Remember answers and start, or exchange, what has got its yes."""
+        held = [spec for spec in self._consentable() if self._holds(spec)]
         await self.consent.answer(self._consentable(), answers)
-        await self.follow()
+        told, names = self._rereading(), [s.name for s in held if not self._holds(s)]
+        with told.begun(names, forced=False):
+            await self.follow()
+        self._manager.tasks.start_soon(self._hear, told, names)
 
     def _consentable(self) -> list[ServerSpec]:
         specs = self.thread.runtime.specs.values() if self.thread is not None else ()

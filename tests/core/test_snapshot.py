@@ -168,3 +168,42 @@ def test_whoever_hears_every_event_holds_the_snapshot(steps: list[tuple[list[str
     assert applied(owned.events) == list(owned.owner.current.rows.values())
     revisions = [event.revision for event in owned.events]
     assert revisions == list(range(1, len(revisions) + 1))
+
+
+def test_the_first_final_is_an_event_though_the_list_is_empty(owned: Owned):
+    owned.final()
+    owned.final()
+    (event,) = owned.events
+    assert (event.revision, event.phase, event.upserted) == (1, "final", ())
+
+
+@pytest.mark.parametrize("phase", ["cached", "intermediate"])
+def test_rows_that_the_final_only_confirms_are_told_to_be_the_whole_list(
+    owned: Owned, phase: Phase
+):
+    ticket = owned.owner.begin()
+    owned.owner.publish(ticket, rows("a"), phase=phase)
+    owned.owner.publish(ticket, rows("a"))
+    assert [(event.phase, len(event.upserted)) for event in owned.events] == [
+        (phase, 1),
+        ("final", 0),
+    ]
+
+
+def test_an_intermediate_that_brings_nothing_new_leaves_the_list_whole(owned: Owned):
+    owned.final("a", "b")
+    owned.owner.publish(owned.owner.begin(), rows("a"), phase="intermediate")
+    assert (owned.owner.current.phase, len(owned.events)) == ("final", 1)
+
+
+def test_an_intermediate_of_the_whole_list_has_its_order(owned: Owned):
+    owned.final("a", "c")
+    owned.owner.publish(owned.owner.begin(), rows("a", "b", "c"), phase="intermediate")
+    assert owned.ids == ["a", "b", "c"]
+    assert owned.events[-1].phase == "intermediate"
+
+
+def test_another_account_on_an_empty_list_is_no_news(owned: Owned):
+    owned.owner.switch_identity("one")
+    assert owned.events == []
+    assert (owned.owner.current.identity, owned.owner.current.phase) == ("one", "cached")

@@ -322,12 +322,15 @@ async def test_each_refresh_tells_its_beginning_progress_and_end(world: World, p
         await panel.catalog.refresh(refresh_id="r1")
     started = [event for event in panel.events if isinstance(event, RefreshStarted)]
     assert [(event.id, event.domain) for event in started] == [
-        ("r1/marketplaces", "marketplaces"),
         ("r1", "plugins"),
+        ("r1/marketplaces", "marketplaces"),
     ]
     assert "home" in started[0].sources
     progress = [event for event in panel.events if isinstance(event, RefreshProgress)]
-    assert [(event.source, event.done, event.total) for event in progress] == [("home", 1, 1)]
+    assert [(event.id, event.source, event.done, event.total) for event in progress] == [
+        ("r1", "home", 1, 1),
+        ("r1/marketplaces", "home", 1, 1),
+    ]
     finished = [event for event in panel.events if isinstance(event, RefreshFinished)]
     assert [(event.domain, event.outcome, event.added) for event in finished] == [
         ("marketplaces", "ok", 1),
@@ -539,6 +542,39 @@ async def test_refreshes_that_wait_share_the_next_one(world: World, panel: Panel
         if isinstance(event, RefreshStarted) and event.domain == "plugins"
     ]
     assert 1 <= len(started) <= 2
+
+
+async def test_a_refresh_of_the_marketplaces_has_the_id_that_was_asked_for(
+    world: World, panel: Panel
+):
+    put_market(world.user, "p")
+    with anyio.fail_after(10):
+        await panel.catalog.refresh(refresh_id="r1", domain="marketplaces")
+    for kind in (RefreshStarted, RefreshFinished):
+        told = {(event.id, event.domain) for event in panel.told(kind)}
+        assert told == {("r1", "marketplaces"), ("r1/plugins", "plugins")}
+
+
+async def test_a_refresh_that_was_asked_for_is_told_though_it_waited_for_another(
+    world: World, panel: Panel
+):
+    put_market(world.user, "p")
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            for number in range(4):
+                tasks.start_soon(lambda n=f"r{number}": panel.catalog.refresh(refresh_id=n))
+    ended = {event.id for event in panel.told(RefreshFinished)}
+    assert ended >= {"r0", "r1", "r2", "r3"}
+
+
+async def test_what_never_answered_keeps_nothing(
+    world: World, tmp_path: Path, hang: Callable[[Path], Hung]
+):
+    world.add_market(tmp_path / "dead", "dead")
+    hang(tmp_path / "dead")
+    panel = Panel(world, deadline=0.2)
+    await panel.refresh()
+    assert not any(event.kept_previous for event in panel.told(RefreshFinished))
 
 
 # --- questions ---

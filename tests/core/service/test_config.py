@@ -413,3 +413,64 @@ async def test_a_lost_write_is_written_once_more_and_told(deps: Deps):
         notice = await bench.until(Notice)
         assert notice.text == "another program had undone plugins.p@m.enabled: written once more"
         assert bench.text() == 'x = 2\n\n[plugins."p@m"]\nenabled = true\n'
+
+
+# --- what follows from a change
+
+
+async def test_a_listener_that_fails_stops_no_other_and_the_files_stay_watched(bench: Bench):
+    heard: list[str] = []
+
+    async def broken(delta: ConfigDelta) -> None:
+        raise RuntimeError("a fault of ours")
+
+    async def refused(delta: ConfigDelta) -> None:
+        raise InvalidRequest("not now")
+
+    async def sound(delta: ConfigDelta) -> None:
+        heard.append("sound")
+
+    service = ConfigService(
+        ConfigStore(bench.home, bench.deps), bench.editor, bench.deps, bench._emit
+    )
+    for listener in (broken, refused, sound, bench._listen):
+        service.listen(listener)
+    bench.service = service
+    bench.user("")
+    async with running(bench):
+        for number in (1, 2):
+            bench.deltas.clear()
+            bench.user(f'model = "m{number}"\n')
+            await bench.until(ConfigDelta)
+        assert heard == ["sound", "sound"]
+        told = [event for event in bench.events if isinstance(event, Notice)]
+        assert [notice.text for notice in told[:2]] == [
+            "a part of Jackfield failed; the log says more",
+            "not now",
+        ]
+        assert {notice.tone for notice in told} == {"bad"}
+
+
+async def test_a_write_is_answered_though_what_follows_from_it_fails(bench: Bench):
+    async def broken(delta: ConfigDelta) -> None:
+        raise RuntimeError("a fault of ours")
+
+    bench.service.listen(broken)
+    bench.user("")
+    params = ConfigValueWriteParams(key_path="model", value="m", merge_strategy="replace")
+    result = await bench.service.value_write(params, SCOPE)
+    assert result.status == "ok" and 'model = "m"' in bench.text()
+
+
+@pytest.mark.parametrize("broken_first", [True, False])
+async def test_a_file_that_becomes_legible_or_illegible_is_told_to_listeners(
+    bench: Bench, broken_first: bool
+):
+    texts = ["[oops\n", 'model = "m"\n']
+    bench.user(texts[not broken_first])
+    await bench.service.refresh()
+    bench.user(texts[broken_first])
+    await bench.service.refresh()
+    bench.user('model = "other"\n' if broken_first else "[oops again\n")
+    await bench.service.refresh()
+    assert [delta.legible for delta in bench.deltas] == [True, False]
