@@ -268,7 +268,7 @@ class _Building:
     def _tools(self) -> Mapping[str, Handler]:
         from core.service.tools import ToolsService
 
-        service = ToolsService(self.threads, self.panel, self._hub.emit)
+        service = ToolsService(self.threads, self.panel, self._deps.browser, self._hub.emit)
         self._hub.listen(service.happened)
         return service.handlers()
 

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
         hooks,
         initialize,
         jackfield,
+        jackfield_import,
+        jackfield_install,
         jackfield_lists,
         jackfield_plugins,
+        jackfield_search,
         jackfield_tools,
+        jackfield_validate,
         login,
         marketplaces,
         mcp,
@@ -42,6 +46,10 @@ _LISTS = "core.protocol.jackfield_lists:"
 _NOTHING = _OURS + "NoParams"
 _DONE = _OURS + "Done"
 _LOGIN = "core.protocol.login:"
+_VALIDATE = "core.protocol.jackfield_validate:"
+_SEARCH = "core.protocol.jackfield_search:"
+_IMPORT = "core.protocol.jackfield_import:"
+_INSTALL = "core.protocol.jackfield_install:"
 _PLUGINS = "core.protocol.jackfield_plugins:"
 _TOOLS = "core.protocol.jackfield_tools:"
 
@@ -360,6 +368,40 @@ JACKFIELD_MARKETPLACE_CONSIDERED: Method[jackfield.NoParams, jackfield_lists.Con
 JACKFIELD_MARKETPLACE_CONSIDERED = Method(
     "jackfield/marketplace/considered", _NOTHING, _LISTS + "ConsideredResult", params_optional=True
 )
+JACKFIELD_PLUGIN_COMPATIBILITY: Method[
+    jackfield_install.CompatibilityParams, jackfield_install.Compatibility
+] = Method(
+    "jackfield/plugin/compatibility",
+    _INSTALL + "CompatibilityParams",
+    _INSTALL + "Compatibility",
+)
+JACKFIELD_PLUGIN_INSTALL: Method[
+    jackfield_install.PluginInstallParams, jackfield_install.PluginInstalled
+] = Method(
+    "jackfield/plugin/install", _INSTALL + "PluginInstallParams", _INSTALL + "PluginInstalled"
+)
+JACKFIELD_PLUGIN_TRUST: Method[jackfield_install.PluginTrustParams, jackfield.Done] = Method(
+    "jackfield/plugin/trust", _INSTALL + "PluginTrustParams", _DONE
+)
+JACKFIELD_PLUGIN_UNINSTALL: Method[jackfield.IdParams, jackfield_install.RemovedResult] = Method(
+    "jackfield/plugin/uninstall", _OURS + "IdParams", _INSTALL + "RemovedResult"
+)
+JACKFIELD_MARKETPLACE_SOURCE: Method[
+    jackfield_install.SourceParams, jackfield_install.SourceRead
+] = Method("jackfield/marketplace/source", _INSTALL + "SourceParams", _INSTALL + "SourceRead")
+JACKFIELD_MARKETPLACE_REMOVE: Method[
+    jackfield_install.MarketplaceRemoveParams, jackfield_install.RemovedResult
+] = Method(
+    "jackfield/marketplace/remove",
+    _INSTALL + "MarketplaceRemoveParams",
+    _INSTALL + "RemovedResult",
+)
+JACKFIELD_MARKETPLACE_KINDS: Method[jackfield.NoParams, jackfield_install.KindsResult] = Method(
+    "jackfield/marketplace/kinds", _NOTHING, _INSTALL + "KindsResult", params_optional=True
+)
+JACKFIELD_LINK_OPEN: Method[jackfield_tools.LinkParams, jackfield_tools.LinkResult] = Method(
+    "jackfield/link/open", _TOOLS + "LinkParams", _TOOLS + "LinkResult"
+)
 JACKFIELD_EVENTS_RECENT: Method[jackfield.RecentParams, jackfield.RecentResult] = Method(
     "jackfield/events/recent", _OURS + "RecentParams", _OURS + "RecentResult"
 )
@@ -386,6 +428,19 @@ JACKFIELD_LOGIN_FORGET: Method[jackfield.NameParams, jackfield.Done] = Method(
 )
 JACKFIELD_LOGIN_CREDENTIALS: Method[jackfield.NameParams, login.CredentialState] = Method(
     "jackfield/login/credentials", _OURS + "NameParams", _LOGIN + "CredentialState"
+)
+
+JACKFIELD_VALIDATE: Method[jackfield_validate.ValidateParams, jackfield_validate.ValidateResult] = (
+    Method("jackfield/validate", _VALIDATE + "ValidateParams", _VALIDATE + "ValidateResult")
+)
+JACKFIELD_SEARCH: Method[jackfield_search.SearchParams, jackfield_search.SearchResult] = Method(
+    "jackfield/search", _SEARCH + "SearchParams", _SEARCH + "SearchResult"
+)
+JACKFIELD_IMPORT_SCAN: Method[jackfield_import.ScanParams, jackfield_import.ScanResult] = Method(
+    "jackfield/import/scan", _IMPORT + "ScanParams", _IMPORT + "ScanResult", params_optional=True
+)
+JACKFIELD_IMPORT_APPLY: Method[jackfield_import.ApplyParams, jackfield_import.ApplyResult] = Method(
+    "jackfield/import/apply", _IMPORT + "ApplyParams", _IMPORT + "ApplyResult"
 )
 
 METHODS: dict[str, Method[Any, Any]] = {

@@ -184,3 +184,15 @@ class QuestionsResult(Message, frozen=True, kw_only=True):
     """Questions of servers that wait for an answer, oldest first."""
 
     questions: tuple[ElicitationRequested, ...]
+
+
+class LinkParams(Message, frozen=True, kw_only=True):
+    """A page that the person wants to see: `http` or `https`."""
+
+    url: str
+
+
+class LinkResult(Message, frozen=True, kw_only=True):
+    """Whether a browser took the page."""
+
+    opened: bool

@@ -20,8 +20,30 @@ TOOL_METHODS = (
     "jackfield/prompt/get",
     "jackfield/complete",
     "jackfield/elicitation/list",
+    "jackfield/link/open",
 )
 """Of `core.service.tools`."""
+
+LIST_METHODS = ("jackfield/server/entries", "jackfield/marketplace/considered")
+"""Of `core.service.lists`."""
+
+PLUGIN_METHODS = (
+    "jackfield/plugin/compatibility",
+    "jackfield/plugin/install",
+    "jackfield/plugin/trust",
+    "jackfield/plugin/uninstall",
+    "jackfield/marketplace/source",
+    "jackfield/marketplace/remove",
+    "jackfield/marketplace/kinds",
+)
+"""Of `core.service.plugin_trust`, `plugin_installing` and `market_changes`."""
+
+VALIDATE_METHODS = ("jackfield/validate",)
+"""Of `core.service.validate`."""
+SEARCH_METHODS = ("jackfield/search",)
+"""Of `core.service.search`."""
+IMPORT_METHODS = ("jackfield/import/scan", "jackfield/import/apply")
+"""Of `core.service.importing`."""
 
 
 def late(methods: Iterable[str], make: Callable[[], Mapping[str, Handler]]) -> dict[str, Handler]:

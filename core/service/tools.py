@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,12 +14,15 @@ from core.mcp import offers
 from core.mcp.connection import Connection
 from core.mcp.followers import Followers, connection_of
 from core.mcp.showing import Shown, masked, shown_blocks
+from core.ports import Browser
 from core.protocol.events import Event
 from core.protocol.jackfield import Done, NoParams
 from core.protocol.jackfield_tools import (
     CallIdParams,
     CompleteParams,
     CompleteResult,
+    LinkParams,
+    LinkResult,
     PromptGetParams,
     PromptGetResult,
     PromptListResult,
@@ -39,6 +43,8 @@ from core.threads.manager import ThreadManager
 from core.threads.panel import Panel
 from core.threads.thread import Thread
 
+_PAGE = re.compile(r"https?://[^\s\x00-\x1f]+", re.IGNORECASE)
+
 
 class ToolsService:
     """Works over the connections of the panel's own thread; nothing is contacted anew for it.
@@ -47,8 +53,14 @@ class ToolsService:
         emit: For the progress of calls and for changes of followed resources.
     """
 
-    def __init__(self, threads: ThreadManager, panel: Panel, emit: Callable[[Event], None]) -> None:
-        self._panel = panel
+    def __init__(
+        self,
+        threads: ThreadManager,
+        panel: Panel,
+        browser: Browser,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._panel, self._browser = panel, browser
         self._calls = ToolCalls(self._thread, threads.clock, emit)
         self._followers = Followers(
             lambda: self._thread().runtime, lambda: threads.tasks, threads.clock, emit
@@ -67,6 +79,7 @@ class ToolsService:
             "jackfield/prompt/get": self.prompt_get,
             "jackfield/complete": self.complete,
             "jackfield/elicitation/list": self.questions,
+            "jackfield/link/open": self.link_open,
         }
 
     def happened(self, event: Event) -> None:
@@ -161,6 +174,14 @@ class ToolsService:
     async def questions(self, params: NoParams, scope: RequestScope) -> QuestionsResult:
         """Questions of servers that wait for the person; answered with elicitation/answer."""
         return QuestionsResult(questions=self._panel.desk.questions())
+
+    # -- links
+
+    async def link_open(self, params: LinkParams, scope: RequestScope) -> LinkResult:
+        """Show a page that a server names; the person has seen where it leads."""
+        if not _PAGE.fullmatch(params.url):
+            raise InvalidRequest("only http and https links are opened")
+        return LinkResult(opened=await self._browser.open(params.url))
 
     def _thread(self) -> Thread:
         if self._panel.thread is None:

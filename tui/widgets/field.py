@@ -30,6 +30,7 @@ class Field(Vertical):
         placeholder: In it while it is empty.
         required: Marked so.
         password: Shows dots.
+        cells: Widest label.
     """
 
     DEFAULT_CSS = """
@@ -71,10 +72,11 @@ class Field(Vertical):
         required: bool = False,
         password: bool = False,
         id: str | None = None,
+        cells: int = 12,
     ) -> None:
         super().__init__(id=id)
-        self._label = Content(cut(f"{label} *" if required else label, 12))
-        self._hint = Content(cut(hint, 13))
+        self._label = Content(cut(f"{label} *" if required else label, cells))
+        self._hint = Content(cut(hint, cells + 1))
         self.input = Input(
             clean(value),
             placeholder=clean(placeholder),

@@ -25,6 +25,7 @@ from core.protocol.jackfield import ElicitationAnswer, NoParams
 from core.protocol.jackfield_tools import (
     CallIdParams,
     CompleteParams,
+    LinkParams,
     PromptGetParams,
     ResourceParams,
     ServerParams,
@@ -37,7 +38,7 @@ from core.service.tools import ToolsService
 from tests.core.mcp.fakes import FakeMaker, Script
 from tests.core.threads.world import PANEL, World, world
 from tests.fakes import mcp_stdio
-from tests.fakes.ports import FakeClock
+from tests.fakes.ports import FakeBrowser, FakeClock
 
 pytestmark = pytest.mark.anyio
 
@@ -84,7 +85,7 @@ def make(deps: Deps) -> Make:
                     listener(event)
 
             here.panel._emit = tell  # type: ignore[reportPrivateUsage]
-            service = ToolsService(here.threads, here.panel, here.events.append)
+            service = ToolsService(here.threads, here.panel, chosen.browser, here.events.append)
             listeners.append(service.happened)
             await here.panel.open(consent_all=True)
             await here.until_status(one="connected")
@@ -485,3 +486,15 @@ async def test_a_question_of_a_server_that_dies_is_withdrawn(make: Make) -> None
             await tools.world.until(lambda: tools.told(ElicitationClosed))
             tasks.cancel_scope.cancel()
         assert tools.told(ElicitationClosed)[0].how == "withdrawn"
+
+
+# ── links ──
+
+
+async def test_only_web_pages_are_opened(make: Make, browser: FakeBrowser) -> None:
+    async with make() as tools:
+        assert (await tools.call("link/open", LinkParams(url="https://a.example/x"))).opened
+        for url in ("file:///etc/passwd", "javascript:alert(1)", "https://a b", "-x", ""):
+            with pytest.raises(InvalidRequest):
+                await tools.call("link/open", LinkParams(url=url))
+        assert browser.opened == ["https://a.example/x"]
