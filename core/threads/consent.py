@@ -80,6 +80,10 @@ def item_of(spec: ServerSpec) -> ConsentItem | None:
 
 def lines_of(item: ConsentItem) -> tuple[str, ...]:
     """An item in lines that can be compared, secrets masked."""
+    if item.kind == "hook":
+        # Files that the command names may change while it does not.
+        command, *files = item.command or ("",)
+        return (f"command {command}", *(f"file {file}" for file in files))
     found = [
         ("command", " ".join(masked_arguments(item.command))),
         ("url", masked_url(item.url)),

@@ -138,7 +138,7 @@ def _servers(servers: PluginServers) -> Iterator[IgnoredPart]:
 def _unsent(servers: PluginServers, members: Mapping[str, Any]) -> list[str]:
     """Servers whose headers are written the way other agents read them."""
     inline: Any = members.get("mcpServers")
-    value: Any = inline if isinstance(inline, dict) else _json(servers.path)
+    value: Any = cast("Any", inline) if isinstance(inline, dict) else _json(servers.path)
     if not isinstance(value, dict):
         return []
     table = cast("dict[str, Any]", value)
