@@ -12,7 +12,9 @@ from core.protocol.rows import detail_of
 from tui import dialogs
 from tui.commands import COMMANDS, Command, Offer
 from tui.controller import Decided
+from tui.export_deeds import ExportDeeds
 from tui.family import READING, Family, NotReady
+from tui.jump_deeds import JumpDeeds
 from tui.panes.activity import ActivityPane
 from tui.registry import Registry
 from tui.theme import THEMES
@@ -205,7 +207,7 @@ class Common(Family):
         self.pane.step_back()
 
 
-FAMILIES: tuple[type[Family], ...] = (Common,)
+FAMILIES: tuple[type[Family], ...] = (ExportDeeds, JumpDeeds, Common)
 """Every family; the first that has a command on the open tab does it, and its offers come first."""
 
 _IN_SHEETS = ("form.next", "form.close")

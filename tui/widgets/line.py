@@ -34,6 +34,10 @@ class Places(Generic[T]):
         self._places.append((start, end, what))
         return end
 
+    def starts(self) -> list[tuple[int, T]]:
+        """Everything with the cell where it begins."""
+        return [(start, what) for start, _, what in self._places]
+
     def at(self, x: int) -> T | None:
         """What stands at cell `x`."""
         return next((what for start, end, what in self._places if start <= x < end), None)

@@ -192,6 +192,11 @@ class RowList(LineView, can_focus=True):
         """The rows that folds leave visible."""
         return self._model.visible
 
+    def on_screen(self) -> list[tuple[int, str]]:
+        """The rows that are in sight, with the line of the list where each stands."""
+        top = self.scroll_offset.y
+        return list(enumerate(self._model.visible[top : top + self._page]))
+
     @property
     def folded(self) -> frozenset[str]:
         """The groups that are folded."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -90,6 +90,10 @@ class TabBar(Line):
         if is_plain(self):
             return Content.styled(piece.plain, "bold reverse")
         return piece.stylize("on $background")
+
+    def places(self) -> Iterator[tuple[str, int]]:
+        """Each tab's id, and the cell where it begins."""
+        return ((tab, start) for start, tab in self._places.starts())
 
     def on_click(self, event: events.Click) -> None:
         """Open the tab."""
