@@ -39,7 +39,11 @@ async def test_w_writes_events_as_lines_the_oldest_first(tmp_path: Path):
     target = tmp_path / "events.jsonl"
     async with panel(tab="5") as p:
         for number in range(3):
-            p.client.push(ServerHappened(at=world.NOW + number, name=f"s{number}", status="failed"))
+            p.client.push(
+                ServerHappened(
+                    at=world.NOW + number, thread_id="t", name=f"s{number}", what="failed"
+                )
+            )
         await p.until(lambda: p.line("s2"))
         await name_it(p, "w", target)
         await p.press("ctrl+s")
