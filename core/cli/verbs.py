@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -16,10 +16,13 @@ class Verb:
         module: Has `arguments(parser)`, which adds what the verb takes, and `run(given) -> int`,
             which does it and returns the exit code.
         summary: For the list of verbs; begins with a small letter, ends without a stop.
+        words: The module has `run_words(before, words) -> int` instead, which reads the line
+            itself: `before` are the options that stood before the verb.
     """
 
     module: str
     summary: str
+    words: bool = False
 
     def load(
         self,
@@ -28,9 +31,18 @@ class Verb:
         module = import_module(self.module)
         return module.arguments, module.run
 
+    def run_words(self, before: Sequence[str], words: Sequence[str]) -> int:
+        """Run a verb that reads the line itself."""
+        code: int = import_module(self.module).run_words(before, words)
+        return code
+
 
 VERBS: dict[str, Verb] = {
+    "mcp": Verb("core.cli.mcp", "MCP servers, as `codex mcp` has them, and more", words=True),
+    "plugin": Verb("core.cli.plugin", "plugins, as `codex plugin` has them", words=True),
     "app-server": Verb("core.cli.app_server", "serve the Codex app-server protocol on stdio"),
     "restore": Verb("core.cli.restore", "put a file back as it was before we changed it"),
     "validate": Verb("core.cli.validate", "look a marketplace or plugin folder over"),
+    "search": Verb("core.cli.search", "find plugins in all marketplaces, the best first"),
+    "import": Verb("core.cli.importing", "take servers and plugins over from other agents"),
 }

@@ -12,6 +12,9 @@ from core.plugins.mcp_file import plugin_servers
 from core.plugins.skills import Found, plugin_skills
 from core.protocol.rows import Brings
 
+NAMES = 200
+"""Of one plugin that the search knows."""
+
 
 def count(manifest: Manifest, *, installed: bool) -> Brings:
     """Counts the parts of a plugin. Reads its directory; blocks.
@@ -23,12 +26,16 @@ def count(manifest: Manifest, *, installed: bool) -> Brings:
     plugin_skills(manifest, found, installed=installed)
     commands = plugin_commands(manifest)
     usable = 0 if installed else sum(not command.reason for command in commands)
+    servers = plugin_servers(manifest).entries
+    prefix = f"{manifest.name}:"
+    names = [skill.name.removeprefix(prefix) for skill in found.skills]
     return Brings(
         skills=len(found.skills) + usable,
         hooks=sum(1 for _ in hook_keys(plugin_hooks(manifest), "")),
-        servers=len(plugin_servers(manifest).entries),
+        servers=len(servers),
         apps=len(plugin_apps(manifest)),
         ignored=ignored(manifest, sum(bool(command.reason) for command in commands)),
+        names=tuple(dict.fromkeys([*names, *servers]))[:NAMES],
     )
 
 

@@ -32,7 +32,7 @@ from tui.views.plugin_states import (
     plugin_state,
     says_more,
 )
-from tui.views.search import Searchable
+from tui.views.search import Searchable, plugin_searchable
 from tui.views.times import age
 from tui.widgets.columns import Column
 from tui.widgets.filter_bar import View
@@ -197,9 +197,7 @@ class MarketplacesView(ListView):
         known = self._folded.get(key)
         if known is not None and known[0] is row:
             return known[1]
-        words = (row.plugin_id, row.display_name, row.description, row.category, *row.keywords)
-        text = " ".join(words).casefold()
-        made = Searchable(key, row.name.casefold(), text, not row.installed)
+        made = plugin_searchable(key, row)
         self._folded[key] = (row, made)
         return made
 
@@ -210,7 +208,7 @@ class MarketplacesView(ListView):
     def searched(self) -> str:
         plugins, markets = len(self.store.plugins.rows), len(self.store.marketplaces.rows)
         return (
-            f"names, texts and keywords of {plural(plugins, 'plugin')} "
+            f"names, texts, keywords and skills of {plural(plugins, 'plugin')} "
             f"in {plural(markets, 'marketplace')}"
         )
 

@@ -30,7 +30,7 @@ def test_an_error_ends_with_1_and_is_told_with_its_place(
     assert main(["validate", str(tmp_path)]) == 1
     said = capsys.readouterr().out
     assert said.startswith(f"{CODEX_PLACE}\n")
-    assert "1:86  error    `q`: local path `plugins/q` does not begin with `./`" in said
+    assert "1:91  error    `q`: local path `plugins/q` does not begin with `./`" in said
     assert "at     plugins[1].source" in said
     assert "Codex  leaves the entry out, says nothing" in said
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.views.search import Hit, Searchable, nearest, relevance, search
+from core.relevance import Hit, Searchable, nearest, relevance, search
 
 
 def found(query: str, *names: str, late: tuple[str, ...] = ()) -> list[str]:
