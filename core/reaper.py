@@ -74,9 +74,13 @@ class Reaper:
                 self._tell(f"drop {group}\n")
 
     def close(self) -> None:
-        """Close the pipe and wait for the shell, which takes the pause when it holds something."""
+        """Close the pipe and wait for the shell, which takes the pause when it holds something.
+
+        It stays closed: a start that was given up and is told late needs no other shell.
+        """
         with self._lock:
             process, self._process = self._process, None
+            self._usable = False
         if process is None or process.stdin is None:
             return
         with suppress(OSError):

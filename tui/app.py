@@ -136,12 +136,19 @@ class JackfieldApp(FollowingApp):
 
     def show_status(self) -> None:
         """The status line, and how many rows of each tab want attention."""
+        if not self.standing:
+            return
         main = self.screen_stack[0]
         line = main.query_one(StatusLine)
         line.where = summary.where(self.store, self.place)
         line.job = summary.job(self.store, self.place, self.glyphs)
         line.counts = summary.counts(self.store, self.place)
         main.query_one(TabBar).badges = {tab: v.attention() for tab, v in self._views.items()}
+
+    @property
+    def standing(self) -> bool:
+        """The main screen is there: at the end news may still come when it has gone."""
+        return bool(self.screen_stack)
 
     @property
     def pane(self) -> ListPane:
@@ -172,7 +179,7 @@ class JackfieldApp(FollowingApp):
 
     @on(ListPane.Selected)
     def _selected(self, message: ListPane.Selected) -> None:
-        if message.pane is self.pane:
+        if self.standing and message.pane is self.pane:
             self.show_keys()
 
     def show_keys(self) -> None:
@@ -186,7 +193,7 @@ class JackfieldApp(FollowingApp):
 
     @on(ListPane.DetailsWanted)
     def _details_wanted(self, message: ListPane.DetailsWanted) -> None:
-        if self.controller is not None and message.pane is self.pane:
+        if self.standing and self.controller is not None and message.pane is self.pane:
             self._read_details(self.controller, message)
 
     @work(group="details", exclusive=True)

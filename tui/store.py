@@ -46,7 +46,7 @@ from core.protocol.rows import (
     ThreadRow,
     ToolRow,
 )
-from tui.tables import Refresh, Source, Table
+from tui.tables import Outcome, Refresh, Source, Table
 
 Changed = Literal[
     "marketplaces",
@@ -277,17 +277,27 @@ class ViewStore:
             case RefreshFailed():
                 self._source(event, event.source, at).failed = event.message
                 table.failures.append(event)
-                self._fault(event.source, "refresh failed", event.message, at, domain=event.domain)
-                changed |= self._remember(event, at)
+                if not self.row_tells(event):
+                    what, domain = "refresh failed", event.domain
+                    self._fault(event.source, what, event.message, at, domain=domain)
+                    changed |= self._remember(event, at)
             case RefreshFinished():
                 for one in (table, *others):
                     one.finish(event, at)
                 outcome = table.outcome
-                if outcome and (outcome.forced or outcome.finished.outcome != "ok"):
+                if outcome and (outcome.forced or self._worth_telling(outcome)):
                     changed |= self._remember(event, at)
             case _:
                 pass
         return changed
+
+    def _worth_telling(self, outcome: Outcome) -> bool:
+        told_elsewhere = outcome.failures and all(map(self.row_tells, outcome.failures))
+        return outcome.finished.outcome != "ok" and not told_elsewhere
+
+    def row_tells(self, failure: RefreshFailed) -> bool:
+        """The source is a server: its own row, and its own happening, say why it failed."""
+        return failure.domain in ("servers", "inventory") and failure.source in self.servers.rows
 
     def _source(self, event: RefreshEvent, name: str, at: float) -> Source:
         refreshes = self.table(event.domain).refreshes

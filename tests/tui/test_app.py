@@ -14,6 +14,7 @@ from tests.fakes.client import FakeClient, refetched
 from tests.tui import world
 from tests.tui.panel import NARROW, panel, whole
 from tui.deeds import REGISTRY
+from tui.panes.list_pane import ListPane
 from tui.screens.consent import ConsentSheet
 from tui.screens.details import DetailSheet
 from tui.screens.errors import ErrorsSheet
@@ -406,3 +407,12 @@ async def test_hostile_text_changes_nothing_but_its_own_cell():
         assert "[bold red]not bold[/]" in p.details
         await p.press("c")
         await p.press("enter")
+
+
+async def test_news_that_comes_when_the_screen_has_gone_is_nobodys_fault():
+    async with panel() as p:
+        app, pane = p.app, p.pane
+    assert not app.standing
+    app.show_status()
+    app._selected(ListPane.Selected(pane))  # type: ignore[reportPrivateUsage]
+    app._details_wanted(ListPane.DetailsWanted(pane, "k", "plugin", "id"))  # type: ignore[reportPrivateUsage]

@@ -308,6 +308,33 @@ async def test_a_failed_refetch_keeps_the_rows_and_says_what_was_said():
         assert "R again" in p.painted(ProgressLine) and p.line("Boardroom")
 
 
+async def test_a_source_that_fills_two_lists_is_one_load_and_a_failed_one_says_so():
+    async with panel(tab="1") as p:
+        domains: tuple[Domain, Domain] = ("plugins", "marketplaces")
+        for domain in domains:
+            refetch(p.client, domain, "acme", "dead", id=f"r-{domain}")
+            p.client.push(
+                RefreshProgress(id=f"r-{domain}", domain=domain, source="acme", done=3, total=3),
+                RefreshFailed(id=f"r-{domain}", domain=domain, source="dead", message="silent"),
+            )
+        await p.until(lambda: "✗" in p.painted(ProgressLine))
+        shown = p.painted(ProgressLine)
+        assert shown.count("acme") == shown.count("dead") == 1
+        assert "acme ● 3" in shown.replace("●3", "● 3") and "dead ✗" in shown
+
+
+async def test_servers_that_failed_put_no_line_over_the_list_their_rows_say_it():
+    async with panel(tab="4") as p:
+        p.client.push(
+            RefreshStarted(id="r", domain="servers", forced=True, sources=("metrics",)),
+            RefreshFailed(id="r", domain="servers", source="metrics", message="exited 3"),
+        )
+        refetched(p.client, "servers", id="r", outcome="partly")
+        await p.until(lambda: p.app.store.servers.outcome)
+        await p.pilot.pause()
+        assert not p.pane.query_one(ProgressLine).has_class("-shown")
+
+
 async def test_without_rows_the_failure_stands_in_their_place():
     client = FakeClient()
     async with panel(client, tab="2") as p:

@@ -334,3 +334,23 @@ def test_programs_that_wait_for_a_yes_are_counted():
     store = ViewStore()
     assert store.apply([ConsentRequested(count=2)]) == {"consent", "activity"}
     assert store.consent == 2
+
+
+def test_a_server_that_fails_in_a_refresh_is_told_by_its_row_and_nowhere_twice():
+    store = ViewStore(now=lambda: 1_000.0)
+    for domain in ("servers", "inventory"):
+        store.load(domain, [], revision=1, phase="final", at=1.0)  # type: ignore[arg-type]
+    store.apply([ServersChanged(revision=2, upserted=(ServerRow(id="s", name="s"),))])
+    failed = RefreshFailed(id="r", domain="servers", source="s", message="exited 3")
+    store.apply(
+        [
+            RefreshStarted(id="r", domain="servers", sources=("s",)),
+            failed,
+            RefreshFinished(id="r", domain="servers", outcome="failed"),
+        ]
+    )
+    assert store.row_tells(failed)
+    assert store.faults == {} and list(store.activity) == []
+    files = RefreshFailed(id="q", domain="servers", source="configuration", message="unreadable")
+    store.apply([files])
+    assert not store.row_tells(files) and len(store.faults) == 1

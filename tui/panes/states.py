@@ -33,21 +33,29 @@ def progress_of(view: ListView) -> Progress | None:
         return Progress("Refetching, past caches", loads_of(forced))
     for table in tables:
         outcome = table.outcome
-        if running or outcome is None or not outcome.failures or not table.rows:
+        if running or outcome is None or not table.rows:
             continue
-        said = outcome.failures[0]
+        said = next((f for f in outcome.failures if not view.store.row_tells(f)), None)
+        if said is None:
+            continue
         at = moment(outcome.at, view.store.now())
         return Progress(f"refetch failed {at}: {said.source}: {said.message}", fault=True)
     return None
 
 
 def loads_of(refreshes: Iterable[Refresh]) -> list[Load]:
-    """Every awaited source by name."""
-    return [
-        Load(source.name, source.done, source.total)
-        for refresh in refreshes
-        for source in refresh.sources.values()
-    ]
+    """Every awaited source once, as far as it has come in any of the lists that it fills."""
+    loads: dict[str, Load] = {}
+    for refresh in refreshes:
+        for source in refresh.sources.values():
+            known = loads.get(source.name, Load(source.name))
+            loads[source.name] = Load(
+                source.name,
+                max(known.done, source.done),
+                known.total if source.total is None else source.total,
+                known.failed or bool(source.failed),
+            )
+    return list(loads.values())
 
 
 def loading_state(view: ListView) -> Build:

@@ -22,6 +22,7 @@ class Load(NamedTuple):
     name: str
     done: int = 0
     total: int | None = None
+    failed: bool = False
 
     @property
     def over(self) -> bool:
@@ -105,6 +106,8 @@ class ProgressLine(Line):
 
     def _load(self, load: Load) -> list[Part]:
         name: Part = (f"{load.name} ", "muted")
+        if load.failed:
+            return [name, self.glyphs.part("failed")]
         if load.over:
             return [name, self.glyphs.part("works"), (str(load.done), "")]
         if load.total:

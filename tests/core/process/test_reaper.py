@@ -166,3 +166,13 @@ def _wait_until_blocked(pid: int) -> None:
         if "pipe" in where:
             return
         time.sleep(0.005)
+
+
+def test_what_is_told_after_the_end_starts_no_other_shell() -> None:
+    reaper = Reaper()
+    reaper.start()
+    reaper.close()
+    reaper.hold(4711)
+    reaper.drop(4711)
+    reaper.start()
+    assert reaper.pid is None
