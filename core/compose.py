@@ -321,6 +321,7 @@ class _Building:
             account=self.account.refresh,
             config=self.config_service,
             plugin_set=self._plugin_set_changed,
+            operations=self.operations,
             rows=self._rows,
         )
         service = PanelService(

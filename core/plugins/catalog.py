@@ -335,6 +335,14 @@ class PluginCatalog:
             Group(market=markets.get(key), plugins=tuple(rows)) for key, rows in grouped.items()
         ]
 
+    def forget_manifests(self) -> None:
+        """Look into every manifest at the next refresh, as if none had been read."""
+        self._offers = OfferReader()
+
+    def forget_parts(self) -> None:
+        """Count skills, hooks, servers and apps of every plugin anew at the next refresh."""
+        self._counter.forget()
+
     async def counted(self) -> None:
         """Wait for the count in the background that the last refresh has begun."""
         if self._counted is not None:

@@ -51,6 +51,10 @@ class PartCounter:
             carried.append(row if brings is None else with_brings(row, brings))
         return carried
 
+    def forget(self) -> None:
+        """Nothing has been counted; what is on screen stays until it is."""
+        self._known = {}
+
     def stop(self) -> None:
         """End a running count; newer rows come."""
         self._generation += 1

@@ -57,6 +57,7 @@ class ConfigDelta:
         ours: We wrote it.
         reload: The writer wants loaded threads to take it up at once.
         legible: A file that could not be read can be read now, or the other way round.
+        seen: The watch has seen it, before whoever wrote it could tell.
     """
 
     loaded: Loaded
@@ -64,6 +65,7 @@ class ConfigDelta:
     ours: bool
     reload: bool = False
     legible: bool = False
+    seen: bool = False
 
 
 Listener = Callable[[ConfigDelta], Awaitable[None]]
@@ -120,7 +122,9 @@ class ConfigService:
         """The configuration now; disk work happens in a thread."""
         return await anyio.to_thread.run_sync(lambda: self._store.load(cwd))
 
-    async def refresh(self, *, ours: bool = False, reload: bool = False) -> Loaded:
+    async def refresh(
+        self, *, ours: bool = False, reload: bool = False, seen: bool = False
+    ) -> Loaded:
         """Read again and tell everybody what differs.
 
         Emits: `ConfigChanged` when a layer's row differs.
@@ -135,7 +139,7 @@ class ConfigService:
         if before is not None and (changed or reload):
             tables = _differing(before.value, loaded.value)
             legible = _illegible(before) != _illegible(loaded)
-            delta = ConfigDelta(loaded, tables, ours, reload, legible)
+            delta = ConfigDelta(loaded, tables, ours, reload, legible, seen)
             for listener in self._listeners:
                 await self._guarded(listener, delta)
         return loaded
@@ -158,7 +162,7 @@ class ConfigService:
 
     async def run(self) -> None:
         """Watch the files and read our own writes back; until cancelled."""
-        await self.refresh()
+        await self.refresh(seen=True)
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch.run)
             group.start_soon(self._follow)
@@ -179,7 +183,7 @@ class ConfigService:
                 )
             if any(change.path not in self._also for change in changes):
                 ours = all(change.ours for change in changes)
-                await self._guarded(partial(self.refresh, ours=ours))
+                await self._guarded(partial(self.refresh, ours=ours, seen=True))
 
     async def _read_back(self) -> None:
         clock = self._deps.clock

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -14,6 +17,9 @@ from core.protocol.events import Event, OperationProgress
 from core.protocol.jackfield import Done, IdParams
 from core.scope import RequestScope
 from core.service.dispatch import Handler
+
+if TYPE_CHECKING:
+    from core.service.config import ConfigDelta
 
 _STEP = 0.02
 Progress = Callable[[float | None, str], None]
@@ -27,18 +33,58 @@ class Cancelled(InvalidRequest):
         super().__init__(f"{verb} {subject}: cancelled")
 
 
+@dataclass
+class Owed:
+    """What a running operation still owes the other layers.
+
+    Attributes:
+        told: A configuration that it wrote has not been followed yet.
+    """
+
+    told: bool = False
+
+
+_owed: ContextVar[Owed | None] = ContextVar("owed", default=None)
+
+
+_PLUGINS = frozenset({"plugins", "marketplaces"})
+
+
+def owed() -> Owed | None:
+    """Of the operation that this task is in; None outside of one."""
+    return _owed.get()
+
+
 class Operations:
     """Everything that runs, by what it runs on.
 
     Args:
         emit: Takes `OperationProgress`, whose `subject` is a plugin's or a marketplace's id.
+
+    Attributes:
+        settle: Lets the layers follow what an operation has written and not told by its end.
     """
 
     def __init__(self, clock: Clock, emit: Callable[[Event], None]) -> None:
+        self.settle: Callable[[], Awaitable[None]] | None = None
         self._clock = clock
         self._emit = emit
         self._numbers = count(1)
         self._running: dict[str, set[anyio.CancelScope]] = {}
+        self._debts: list[Owed] = []
+
+    def takes(self, delta: ConfigDelta) -> bool:
+        """Whether a change of the configuration is that of an operation, which lets everybody
+        follow at its end.
+        """
+        debt = owed()
+        if debt is not None:
+            debt.told = True
+        elif delta.seen and delta.tables <= _PLUGINS:
+            for one in self._debts:
+                one.told = True
+            return bool(self._debts)
+        return debt is not None
 
     def handlers(self) -> dict[str, Handler]:
         return {"jackfield/operation/cancel": self.cancel}
@@ -67,6 +113,9 @@ class Operations:
         scope = anyio.CancelScope()
         running.add(scope)
         told.tell("running")
+        debt = Owed()
+        self._debts.append(debt)
+        before = _owed.set(debt)
         try:
             with scope:
                 yield told.progress
@@ -77,6 +126,11 @@ class Operations:
             told.tell("cancelled")
             raise
         finally:
+            _owed.reset(before)
+            self._debts.remove(debt)
+            if debt.told and self.settle is not None:
+                with anyio.CancelScope(shield=True):
+                    await self.settle()
             running.discard(scope)
             if not running and self._running.get(subject) is running:
                 del self._running[subject]

@@ -30,7 +30,7 @@ from core.refreshing import Refresh, read_told
 from core.scope import RequestScope
 from core.service.config import ConfigDelta, ConfigService
 from core.service.dispatch import Handler
-from core.service.operations import owed
+from core.service.operations import Operations
 from core.threads.panel import Panel
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Layers:
     account: Callable[[], Awaitable[Any]]
     config: ConfigService
     plugin_set: Callable[[str], Awaitable[None]]
+    operations: Operations
     rows: Callable[[Domain], Mapping[str, Row]]
 
 
@@ -209,8 +210,7 @@ class PanelService:
         if not self._started:
             return
         account = delta.legible or bool(delta.tables & _NAME_THE_ACCOUNT)
-        if (debt := owed()) is not None and not account:
-            debt.told = True  # the operation that wrote it lets everybody follow at its end
+        if not account and self._layers.operations.takes(delta):
             return
         await self._reconsider(account=account, plugins=True, cause="config")
 

@@ -28,7 +28,7 @@ from core.protocol.events import Event
 from core.protocol.plugins import PluginInstallResult, PluginUninstallResult
 from core.scope import RequestScope
 from core.service.dispatch import Handler
-from core.service.operations import Operations
+from core.service.operations import Operations, owed
 
 if TYPE_CHECKING:
     from core.plugins.updates.updating import Updater
@@ -62,9 +62,15 @@ class PluginSet:
         self._turn = anyio.Lock()
 
     async def changed(self, cause: str, scope: RequestScope) -> None:
-        """Run every step once; one that fails does not hold up the next."""
+        """Run every step once; one that fails does not hold up the next.
+
+        What an operation has written into the configuration is followed by this.
+        """
+        if (debt := owed()) is not None:
+            debt.told = False
         async with self._turn:
             for name, step in self._steps:
+                log.debug("%s: %s", cause, name)
                 try:
                     await step(cause, scope)
                 except CoreError as error:
