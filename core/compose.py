@@ -53,6 +53,7 @@ from core.service.config import ConfigDelta, ConfigService
 from core.service.details import DetailService
 from core.service.dispatch import Dispatcher, Handler
 from core.service.late import (
+    DOCTOR_METHODS,
     IMPORT_METHODS,
     LIST_METHODS,
     PLUGIN_METHODS,
@@ -156,6 +157,7 @@ class _Building:
         tasks: TaskGroup,
     ) -> None:
         self._deps, self._hub, self._config, self._tasks = deps, hub, config, tasks
+        self._processes = processes
         store, home = config, config.home
         self.editor = editor = ConfigEditor(store, deps)
         self.config_service = ConfigService(store, editor, deps, hub.emit)
@@ -217,7 +219,7 @@ class _Building:
         )
         self.threads = ThreadManager(deps, source, plumbing, hub.emit, version=VERSION)
         self.judge = AuthJudge(
-            probe=MetadataProbe(deps.http, deps.clock), bearer=self.sign_in.bearer
+            probe=MetadataProbe(self.sign_in.open, deps.clock), bearer=self.sign_in.bearer
         )
         self.board = ServerBoard(hub.emit, deps.clock)
         self.board.beside = self.app_layer.installed.snapshot_tools
@@ -260,6 +262,7 @@ class _Building:
             late(TOOL_METHODS, self._tools),
             late(PLUGIN_METHODS, self._installing),
             late(LIST_METHODS, self._lists_service),
+            late(DOCTOR_METHODS, self._doctoring),
             late(VALIDATE_METHODS, self._validating),
             late(SEARCH_METHODS, self._searching),
             late(IMPORT_METHODS, self._importing),
@@ -277,6 +280,12 @@ class _Building:
 
         source = self.threads.source
         return ListService(self.lists, source, self.judge, self._deps.cwd).handlers()
+
+    def _doctoring(self) -> Mapping[str, Handler]:
+        from core.service.doctor import DoctorService
+
+        source, processes = self.threads.source, self._processes
+        return DoctorService(self._deps, source, self.catalog, processes, self.git).handlers()
 
     def _validating(self) -> Mapping[str, Handler]:
         from core.service.validate import ValidateService

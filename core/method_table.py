@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         hooks,
         initialize,
         jackfield,
+        jackfield_doctor,
         jackfield_import,
         jackfield_install,
         jackfield_lists,
@@ -46,6 +47,7 @@ _LISTS = "core.protocol.jackfield_lists:"
 _NOTHING = _OURS + "NoParams"
 _DONE = _OURS + "Done"
 _LOGIN = "core.protocol.login:"
+_DOCTOR = "core.protocol.jackfield_doctor:"
 _VALIDATE = "core.protocol.jackfield_validate:"
 _SEARCH = "core.protocol.jackfield_search:"
 _IMPORT = "core.protocol.jackfield_import:"
@@ -441,6 +443,9 @@ JACKFIELD_IMPORT_SCAN: Method[jackfield_import.ScanParams, jackfield_import.Scan
 )
 JACKFIELD_IMPORT_APPLY: Method[jackfield_import.ApplyParams, jackfield_import.ApplyResult] = Method(
     "jackfield/import/apply", _IMPORT + "ApplyParams", _IMPORT + "ApplyResult"
+)
+JACKFIELD_DOCTOR: Method[jackfield_doctor.DoctorParams, jackfield_doctor.DoctorResult] = Method(
+    "jackfield/doctor", _DOCTOR + "DoctorParams", _DOCTOR + "DoctorResult", params_optional=True
 )
 
 METHODS: dict[str, Method[Any, Any]] = {

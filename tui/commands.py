@@ -217,6 +217,24 @@ def _here() -> list[Command]:
             "marketplaces",
         ),
         c(
+            "plugins.mark",
+            "b",
+            "mark",
+            "Mark it: i, x and space then act on all that are marked",
+            "marketplaces",
+            row="mark for a batch",
+        ),
+        c("plugins.unmark", "", "clear marks", "No row is marked any more", "marketplaces"),
+        c("plugins.server", "", "go to its server", "The server that waits", "marketplaces"),
+        c(
+            "markets.kinds",
+            "K",
+            "kinds",
+            "Which kinds of marketplaces are shown, and why not the others",
+            "marketplaces",
+            row="kinds of marketplaces",
+        ),
+        c(
             "plugins.update",
             "u",
             "update",
@@ -326,7 +344,12 @@ def _palette_only() -> list[Command]:
         return _command(id, "", label, tooltip, group="Palette")
 
     return [
+        c("plugins.roll-back", "roll back plugin", "Put its former version back, and pin it"),
+        c("plugins.clean-up", "clean up", "Remove what is left over, after asking"),
         c("programs.review", "review programs", "New and changed commands, before they run"),
+        c("folders.validate", "validate a folder", "What is wrong with a marketplace or plugin"),
+        c("agents.import", "import from agents", "Servers and plugins of Claude, Cursor, VS Code…"),
+        c("app.doctor", "check-up", "Files, programs, keyring and network of this machine"),
         c("app.picture", "picture of screen", "An SVG of this screen, secrets masked"),
         *(
             c(f"theme.{name}", f"theme {name}", about)

@@ -12,12 +12,16 @@ from core.protocol.rows import detail_of
 from tui import dialogs
 from tui.commands import COMMANDS, Command, Offer
 from tui.controller import Decided
+from tui.doctor_deeds import DoctorDeeds
 from tui.export_deeds import ExportDeeds
 from tui.family import READING, Family, NotReady
+from tui.import_deeds import ImportDeeds
+from tui.install_deeds import InstallDeeds
 from tui.jump_deeds import JumpDeeds
 from tui.panes.activity import ActivityPane
 from tui.registry import Registry
 from tui.theme import THEMES
+from tui.update_deeds import UpdateDeeds
 from tui.widgets.toast import toast
 
 if TYPE_CHECKING:
@@ -207,7 +211,15 @@ class Common(Family):
         self.pane.step_back()
 
 
-FAMILIES: tuple[type[Family], ...] = (ExportDeeds, JumpDeeds, Common)
+FAMILIES: tuple[type[Family], ...] = (
+    UpdateDeeds,
+    InstallDeeds,
+    ExportDeeds,
+    JumpDeeds,
+    DoctorDeeds,
+    ImportDeeds,
+    Common,
+)
 """Every family; the first that has a command on the open tab does it, and its offers come first."""
 
 _IN_SHEETS = ("form.next", "form.close")

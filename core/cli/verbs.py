@@ -42,6 +42,7 @@ VERBS: dict[str, Verb] = {
     "plugin": Verb("core.cli.plugin", "plugins, as `codex plugin` has them", words=True),
     "app-server": Verb("core.cli.app_server", "serve the Codex app-server protocol on stdio"),
     "restore": Verb("core.cli.restore", "put a file back as it was before we changed it"),
+    "doctor": Verb("core.cli.doctor", "look this home and this machine over, with fixes"),
     "validate": Verb("core.cli.validate", "look a marketplace or plugin folder over"),
     "search": Verb("core.cli.search", "find plugins in all marketplaces, the best first"),
     "import": Verb("core.cli.importing", "take servers and plugins over from other agents"),

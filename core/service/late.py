@@ -45,6 +45,9 @@ SEARCH_METHODS = ("jackfield/search",)
 IMPORT_METHODS = ("jackfield/import/scan", "jackfield/import/apply")
 """Of `core.service.importing`."""
 
+DOCTOR_METHODS = ("jackfield/doctor",)
+"""Of `core.service.doctor`."""
+
 
 def late(methods: Iterable[str], make: Callable[[], Mapping[str, Handler]]) -> dict[str, Handler]:
     """Handlers of these methods, all of one service.
