@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from core.mcp.connection import Connection
 from core.mcp.hosted import HOSTED_NAME
 from core.mcp.inventory import Listing
@@ -24,6 +26,9 @@ from core.ports import Clock
 from core.protocol.events import Phase, StateChanged
 from core.protocol.rows import ServerRow, ToolRow
 from core.snapshot import SnapshotOwner
+
+SAME_MOMENT = 0.05
+"""Seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +145,14 @@ class ServerBoard:
 
     def _row(self, spec: ServerSpec) -> ServerRow:
         connection = self._connection(spec.name)
-        return server_row(
+        row = server_row(
             shown_spec(spec, connection),
             connection,
             held=self._held(spec),
             auth=self._auth.get(spec.name) or presumed_auth(spec),
             clock=self._clock,
         )
+        return _steady(row, self.servers.current.rows.get(spec.name))
 
     def _held(self, spec: ServerSpec) -> Held:
         reason = self.hold(spec) if spec.usable else None
@@ -179,3 +185,12 @@ class ServerBoard:
         rows = [row for spec in own for row in self._tools.get(spec.name, ())]
         rows += self.beside()
         self.inventory.publish(self.inventory.begin(), rows, phase=phase, at=self._clock.now())
+
+
+def _steady(row: ServerRow, before: ServerRow | None) -> ServerRow:
+    """The same moment read from two clocks differs by a hair: that is no news."""
+    if before is None or before.heard_at is None or row.heard_at is None:
+        return row
+    if abs(row.heard_at - before.heard_at) > SAME_MOMENT:
+        return row
+    return replace(row, heard_at=before.heard_at)

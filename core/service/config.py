@@ -58,6 +58,7 @@ class ConfigDelta:
         reload: The writer wants loaded threads to take it up at once.
         legible: A file that could not be read can be read now, or the other way round.
         seen: The watch has seen it, before whoever wrote it could tell.
+        problems: Domains that have other problems now.
     """
 
     loaded: Loaded
@@ -66,6 +67,7 @@ class ConfigDelta:
     reload: bool = False
     legible: bool = False
     seen: bool = False
+    problems: frozenset[str] = frozenset()
 
 
 Listener = Callable[[ConfigDelta], Awaitable[None]]
@@ -137,9 +139,15 @@ class ConfigService:
             await self._watch.watch(self._watched(loaded))
         changed = before is None or before.fingerprint != loaded.fingerprint
         if before is not None and (changed or reload):
-            tables = _differing(before.value, loaded.value)
-            legible = _illegible(before) != _illegible(loaded)
-            delta = ConfigDelta(loaded, tables, ours, reload, legible, seen)
+            delta = ConfigDelta(
+                loaded,
+                _differing(before.value, loaded.value),
+                ours,
+                reload,
+                legible=_illegible(before) != _illegible(loaded),
+                seen=seen,
+                problems=frozenset(p.domain for p in {*before.problems} ^ {*loaded.problems}),
+            )
             for listener in self._listeners:
                 await self._guarded(listener, delta)
         return loaded

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_OTHER_TABLES = frozenset({"mcp_servers", "apps"})
+_OTHER_LAYERS = frozenset({"servers", "apps"})
 _NAME_THE_ACCOUNT = frozenset({"chatgpt_base_url", "cli_auth_credentials_store"})
 
 
@@ -212,7 +214,7 @@ class PanelService:
         account = delta.legible or bool(delta.tables & _NAME_THE_ACCOUNT)
         if not account and self._layers.operations.takes(delta):
             return
-        await self._reconsider(account=account, plugins=True, cause="config")
+        await self._reconsider(account=account, plugins=_concerns_plugins(delta), cause="config")
 
     async def reconsider(self) -> None:
         """Everything that is derived from files, once more."""
@@ -263,3 +265,9 @@ class PanelService:
         paths = {self._home.auth_file}
         paths.update(await anyio.to_thread.run_sync(self._layers.plugins.watched_paths))
         await self._watch.watch(paths)
+
+
+def _concerns_plugins(delta: ConfigDelta) -> bool:
+    """Unless only tables of other layers differ: then the marketplaces are not read again."""
+    elsewhere = bool(delta.tables) and delta.tables <= _OTHER_TABLES
+    return delta.legible or not (elsewhere and delta.problems <= _OTHER_LAYERS)
