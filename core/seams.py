@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from core.protocol.facts import Evidence, Problem
 from core.protocol.rows import ToolRow
@@ -165,6 +165,9 @@ class InstalledTools(Protocol):
     def snapshot_tools(self) -> tuple[ToolRow, ...]: ...
 
 
+Redirects = Literal["same-origin", "same-origin-anonymous", "none"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class SignInTarget:
     """A streamable HTTP server, as signing in to it needs to know it.
@@ -175,7 +178,8 @@ class SignInTarget:
         callback_url, callback_port: Of its entry, None where the entry does not say.
         scopes: Configured ones, None when the entry has none.
         resource: A second resource indicator (RFC 8707), or None.
-        strict_redirects: Nothing is followed while headers go along.
+        redirects: What is followed while talking to the server, discovery included: within the
+            origin, within the origin while no configured header goes along, or nothing.
     """
 
     server: str
@@ -187,7 +191,7 @@ class SignInTarget:
     callback_port: int | None = None
     scopes: tuple[str, ...] | None = None
     resource: str | None = None
-    strict_redirects: bool = False
+    redirects: Redirects = "same-origin"
 
 
 class BearerSource(Protocol):
@@ -213,11 +217,10 @@ class BearerSource(Protocol):
 class AuthProbe(Protocol):
     """The sign-in layer's answer to: does this server offer OAuth? It only ever reads."""
 
-    async def offers_oauth(self, url: str, headers: Mapping[str, str]) -> bool | None:
+    async def offers_oauth(self, target: SignInTarget) -> bool | None:
         """None when it could not be decided. Takes 5 s at most; never raises.
 
-        Args:
-            headers: Sent along to the server's own origin. Answers are remembered for a while.
+        Answers are remembered for a while, by URL.
         """
         ...
 

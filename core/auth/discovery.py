@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from core.auth.outgoing import Answer, Outgoing, Unanswered, origin
+from core.auth.outgoing import Answer, Outgoing, Unanswered, origin, plain
 from core.errors import CoreError
 
 if TYPE_CHECKING:
@@ -103,43 +103,68 @@ async def discover(out: Outgoing, url: httpx.URL, *, assume: bool) -> Discovered
         ) from None
 
 
+async def offers_oauth(out: Outgoing, url: httpx.URL) -> bool:
+    """Whether there are metadata in any of the places.
+
+    Raises:
+        CoreError: Nobody can say: no answer, a failing server, metadata that contradict
+            themselves, or a stream that never ends.
+    """
+    walk = _Walk(out, url.copy_with(fragment=None))
+    own = _decided(await walk.ask())
+    if own.endless:
+        raise DiscoveryFailed("the answer never ends", own.url)
+    return await walk.server(own) is not None
+
+
 class _Walk:
     def __init__(self, out: Outgoing, url: httpx.URL) -> None:
         self._out, self._url = out, url
         self._warnings: list[str] = []
+        self._refused = ""
+        self._told: dict[str, Any] = {}
+        self._named: tuple[str, ...] = ()
 
     async def walk(self, *, assume: bool) -> Discovered:
-        challenge = await self._challenge()
-        told = await self._resource(challenge)
-        named = texts(told.get("authorization_servers"))[:MOST_SERVERS] if told else ()
-        server = await self._first(named)
+        own = await self.ask()
+        server = await self.server(own)
         if server is None:
             if not assume:
+                cause = "the server names no authorization server"
                 raise DiscoveryFailed(
-                    "the server names no authorization server",
-                    self._out_url(),
+                    f"{cause} ({self._refused})" if self._refused else cause,
+                    plain(self._url),
                     hint="it may want a bearer token: set bearer_token_env_var",
                 )
             server = _customary(self._url)
+        told = self._told
         return Discovered(
             server=server,
-            challenge_scopes=_scopes_of(challenge),
-            resource=_text(told.get("resource")) if told else None,
-            resource_scopes=texts(told.get("scopes_supported")) if told else (),
-            servers=named,
+            challenge_scopes=scopes_of(_challenge(own)),
+            resource=_text(told.get("resource")),
+            resource_scopes=texts(told.get("scopes_supported")),
+            servers=self._named,
             warnings=tuple(self._warnings),
         )
 
-    def _out_url(self) -> str:
-        return str(self._url.copy_with(username=None, password=None, query=None))
+    async def ask(self) -> Answer:
+        """The server itself, which may answer with a challenge."""
+        return await self._get(self._url)
 
-    async def _challenge(self) -> str:
-        answer = await self._out.get(self._url)
-        return ", ".join(answer.challenges) if answer.status == 401 else ""
+    async def server(self, own: Answer) -> AuthServer | None:
+        """The first authorization server with metadata, given the answer to `ask`."""
+        self._told = await self._resource(_challenge(own)) or {}
+        self._named = texts(self._told.get("authorization_servers"))[:MOST_SERVERS]
+        return await self._first(self._named)
+
+    async def _get(self, url: httpx.URL) -> Answer:
+        answer = await self._out.get(url)
+        self._refused = self._refused or answer.note
+        return answer
 
     async def _resource(self, challenge: str) -> dict[str, Any] | None:
         for place in self._resource_places(challenge):
-            answer = _decided(await self._out.get(place))
+            answer = _decided(await self._get(place))
             value = answer.value if answer.ok else None
             if value is not None and texts(value.get("authorization_servers")):
                 if _text(value.get("resource")) is None:
@@ -149,7 +174,7 @@ class _Walk:
 
     def _resource_places(self, challenge: str) -> list[httpx.URL]:
         if told := _METADATA.search(challenge):
-            return [self._url.join(told[1] or told[2] or "")]
+            return [_joined(self._url, told[1] or told[2] or "")]
         path = self._url.path.rstrip("/")
         paths = [_RESOURCE + path, path + _RESOURCE, _RESOURCE]
         return [_at(self._url, each) for each in dict.fromkeys(paths)]
@@ -160,7 +185,7 @@ class _Walk:
         failed: CoreError | None = None
         for text in named:
             try:
-                found = await self._metadata(self._url.join(text), expected=text)
+                found = await self._metadata(_joined(self._url, text), expected=text)
             except (Unanswered, DiscoveryFailed) as error:
                 failed = failed or error
                 continue
@@ -174,7 +199,7 @@ class _Walk:
         path = server.path.rstrip("/")
         paths = [_SERVER + path, _OPENID + path, path + _OPENID, _SERVER]
         for each in dict.fromkeys(paths):
-            answer = _decided(await self._out.get(_at(server, each)))
+            answer = _decided(await self._get(_at(server, each)))
             value = answer.value if answer.ok else None
             if value is None:
                 continue
@@ -194,7 +219,7 @@ class _Walk:
                 raise DiscoveryFailed(cause + issuer[:200], place, changed=True)
             if issuer != expected:
                 self._warnings.append("the issuer differs from its own metadata by a final slash")
-        elif origin(server.join(issuer)) != origin(server):
+        elif origin(_joined(server, issuer)) != origin(server):
             cause = "OAuth authorization server issuer does not match authorization metadata origin"
             raise DiscoveryFailed(cause, place, changed=True)
 
@@ -242,7 +267,21 @@ def _customary(url: httpx.URL) -> AuthServer:
     )
 
 
-def _scopes_of(challenge: str) -> tuple[str, ...] | None:
+def _challenge(answer: Answer) -> str:
+    return ", ".join(answer.challenges) if answer.status == 401 else ""
+
+
+def _joined(base: httpx.URL, text: str) -> httpx.URL:
+    import httpx
+
+    try:
+        return base.join(text)
+    except httpx.InvalidURL:
+        raise DiscoveryFailed("it names what is no URL", plain(base)) from None
+
+
+def scopes_of(challenge: str) -> tuple[str, ...] | None:
+    """The scopes that a `WWW-Authenticate` asks for, None when it names none."""
     told = _SCOPE.search(challenge)
     return tuple((told[1] or told[2] or "").split()) if told else None
 

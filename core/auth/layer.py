@@ -51,7 +51,7 @@ class SignInLayer:
         self.bearer = StoredBearer(
             self.credentials,
             deps.clock,
-            opens=self._open,
+            opens=self.open,
             client_of=self._client_of,
             resource_of=self._resource_of,
         )
@@ -74,7 +74,8 @@ class SignInLayer:
             return client_of(kept)
         return Client(client_id=grant.client_id)
 
-    async def _open(self, target: SignInTarget) -> AsyncGenerator[Outgoing]:
+    async def open(self, target: SignInTarget) -> AsyncGenerator[Outgoing]:
+        """What sends requests on behalf of a server, as the person allowed it to."""
         kept = await self.clients.get(store_key(target.server, target.url))
         opened = asynccontextmanager(self.sender.open)
         async with opened(target, allowed=kept.allowed if kept else ()) as out:

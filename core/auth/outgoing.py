@@ -13,6 +13,7 @@ from core.auth.guard import Guard, Refused
 from core.errors import CoreError
 from core.net.body import BodyUnreadable, read_capped
 from core.net.failures import net_failure
+from core.seams import Redirects
 
 if TYPE_CHECKING:
     import httpx
@@ -35,7 +36,14 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back. `value` is its JSON object, or None; `text` its beginning."""
+    """What came back.
+
+    Attributes:
+        value: Its JSON object, or None.
+        text: Its beginning.
+        endless: It is a stream of events, which is not read.
+        note: Why a redirect is the answer, or "".
+    """
 
     url: str
     status: int
@@ -43,6 +51,8 @@ class Answer:
     challenges: tuple[str, ...] = ()
     value: dict[str, Any] | None = field(default=None, repr=False)
     text: str = field(default="", repr=False)
+    endless: bool = False
+    note: str = ""
 
     @property
     def ok(self) -> bool:
@@ -62,7 +72,7 @@ class Outgoing:
 
     Args:
         url: Of the MCP server; `headers` go along to its origin only.
-        strict: Redirects are not followed while headers go along.
+        redirects: What is followed, see `SignInTarget.redirects`; never to another origin.
     """
 
     def __init__(
@@ -73,10 +83,10 @@ class Outgoing:
         *,
         headers: Mapping[str, str],
         trail: list[Step],
-        strict: bool = False,
+        redirects: Redirects = "same-origin",
     ) -> None:
         self._client, self._guard, self._url = client, guard, url
-        self._headers, self._trail, self._strict = dict(headers), trail, strict
+        self._headers, self._trail, self._redirects = dict(headers), trail, redirects
         self.blocked = ""
         """Host that the guard refused last."""
 
@@ -117,10 +127,12 @@ class Outgoing:
             sent = {**headers, **self._headers} if own and verb == "GET" else dict(headers)
             response, note = await self._once(verb, url, sent, body)
             try:
-                there = self._redirect(response, url, verb, anonymous=not (own and self._headers))
+                there, why = self._redirect(
+                    response, url, verb, anonymous=not (own and self._headers)
+                )
                 if there is None:
-                    answer = await self._answer(response, url)
-                    self._note(verb, url, answer.status, note)
+                    answer = await self._answer(response, url, why)
+                    self._note(verb, url, answer.status, why or note)
                     return answer
             finally:
                 await response.aclose()
@@ -145,16 +157,22 @@ class Outgoing:
 
     def _redirect(
         self, response: httpx.Response, url: httpx.URL, verb: str, *, anonymous: bool
-    ) -> httpx.URL | None:
-        """Where to go on, or None when the answer itself counts."""
-        if not response.has_redirect_location or verb != "GET":
-            return None
-        there = url.join(response.headers["location"])
-        if origin(there) != origin(url) or (self._strict and not anonymous):
-            return None
-        return there
+    ) -> tuple[httpx.URL | None, str]:
+        """Where to go on; None when the answer itself counts, with the reason."""
+        if not response.has_redirect_location:
+            return None, ""
+        there, why = url.join(response.headers["location"]), ""
+        if verb != "GET":
+            why = f"{verb} is not sent on"
+        elif origin(there) != origin(url):
+            why = f"it leads to another origin, {there.scheme}://{_netloc(there)}"
+        elif self._redirects == "none":
+            why = "redirects are not followed here"
+        elif self._redirects == "same-origin-anonymous" and not anonymous:
+            why = "configured headers would go along"
+        return (None, f"redirect not followed: {why}") if why else (there, "")
 
-    async def _answer(self, response: httpx.Response, url: httpx.URL) -> Answer:
+    async def _answer(self, response: httpx.Response, url: httpx.URL, note: str) -> Answer:
         endless = response.headers.get("content-type", "").startswith("text/event-stream")
         body = b"" if endless else await read_capped(response, _MOST_BYTES)
         return Answer(
@@ -164,6 +182,8 @@ class Outgoing:
             challenges=tuple(response.headers.get_list("www-authenticate")),
             value=_object(body),
             text=body[:8000].decode("utf-8", "replace")[:2000],
+            endless=endless,
+            note=note,
         )
 
     def _note(self, verb: str, url: httpx.URL, status: int, note: str) -> None:
@@ -182,6 +202,10 @@ def origin(url: httpx.URL) -> tuple[str, str, int | None]:
     """Scheme, host and port."""
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     return url.scheme, url.host.lower(), port
+
+
+def _netloc(url: httpx.URL) -> str:
+    return url.netloc.decode("ascii", "replace")
 
 
 def plain(url: httpx.URL) -> str:

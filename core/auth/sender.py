@@ -52,7 +52,7 @@ class Sender:
                 url,
                 headers=_headers(target, httpx.URL(target.url)),
                 trail=[] if trail is None else trail,
-                strict=target.strict_redirects,
+                redirects=target.redirects,
             )
 
     def _proxied(self) -> _Proxied:

@@ -46,7 +46,7 @@ class AuthJudge:
             return AuthState(status="notLoggedIn", reason="what is stored is of no use any more")
         if target.helper:
             return AuthState(status="unknown", reason="the headers helper may authorise")
-        return await self._asked(target)
+        return await self._asked(spec.sign_in_target(target))
 
     async def _stored(self, target: SignInTarget) -> str:
         if self.bearer is None:
@@ -56,8 +56,8 @@ class AuthJudge:
         except CoreError:
             return "unknown"
 
-    async def _asked(self, target: Endpoint) -> AuthState:
-        offered = await self.probe.offers_oauth(target.url, target.headers)
+    async def _asked(self, target: SignInTarget) -> AuthState:
+        offered = await self.probe.offers_oauth(target)
         if offered is None:
             return AuthState(status="unknown", reason="the server did not say whether it needs one")
         return AuthState(status="notLoggedIn" if offered else "unsupported")

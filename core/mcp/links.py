@@ -93,7 +93,7 @@ class Links:
             url=endpoint.url,
             headers=await self._headers(spec, endpoint),
             authorize=self._authorize(spec, endpoint) if _signs_in(endpoint) else None,
-            redirects="same-origin-anonymous" if endpoint.strict_redirects else "same-origin",
+            redirects=endpoint.redirects,
         )
         async with open_http_session(
             target, self._introduction(threaded), http=self._plumbing.http

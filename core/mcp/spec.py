@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.config.server_entry import OAuthEntry
+from core.config.server_entry import OAuthEntry, ServerEntry
 from core.mcp.masking import Secrets, masked_arguments, masked_url
 from core.protocol.facts import Evidence, Problem
-from core.seams import SignInTarget
+from core.seams import Redirects, SignInTarget
 
 START_TIMEOUT = 30.0
 TOOL_TIMEOUT = 300.0
@@ -47,7 +47,7 @@ class Endpoint:
         sign_in: Stored OAuth tokens apply.
         env_names: Variables that are read for it, set or not.
         hosted: It is the apps server of the signed-in account.
-        strict_redirects: A redirect to another origin is refused.
+        strict_redirects: Nothing is followed while configured headers go along.
         oauth, scopes, resource: What the entry says about signing in.
         enterprise: Its sign-in is the enterprise's (`auth = "ema_auth"`).
     """
@@ -66,6 +66,13 @@ class Endpoint:
     scopes: tuple[str, ...] | None = None
     resource: str | None = None
     enterprise: bool = False
+
+    @property
+    def redirects(self) -> Redirects:
+        """What is followed while talking to it."""
+        if self.enterprise:
+            return "none"
+        return "same-origin-anonymous" if self.strict_redirects else "same-origin"
 
     @property
     def authorized(self) -> bool:
@@ -93,6 +100,7 @@ class ServerSpec:
         fingerprint: Of everything in the entry; differs when any part does.
         link: Of what makes the connection; the same link needs no new one.
         secrets: What must not be shown of this server.
+        entry: As configured; None when it cannot be used, or is nobody's.
     """
 
     name: str
@@ -118,6 +126,7 @@ class ServerSpec:
     link: str = ""
     problems: tuple[Problem, ...] = ()
     secrets: Secrets = field(default_factory=Secrets, repr=False, compare=False)
+    entry: ServerEntry | None = field(default=None, repr=False, compare=False)
 
     @property
     def transport(self) -> str:
@@ -153,7 +162,7 @@ class ServerSpec:
             callback_port=oauth.callback_port,
             scopes=endpoint.scopes,
             resource=endpoint.resource,
-            strict_redirects=endpoint.strict_redirects,
+            redirects=endpoint.redirects,
         )
 
     @property

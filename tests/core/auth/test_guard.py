@@ -6,6 +6,7 @@ import pytest
 from core.auth.guard import Guard, Refused
 from core.auth.outgoing import Outgoing, Step, Unanswered
 from core.auth.sender import Sender
+from core.seams import Redirects
 from tests.conftest import NoHttp
 from tests.fakes.oauth_server import FakeOAuth
 
@@ -105,13 +106,19 @@ async def test_behind_a_proxy_only_the_name_is_judged_and_that_is_told() -> None
         await guard.admit(httpx.URL("https://a.corp.example/x"))
 
 
-async def get(site: FakeOAuth, url: str, *, strict: bool = False) -> list[Step]:
+async def get(
+    site: FakeOAuth,
+    url: str,
+    *,
+    redirects: Redirects = "same-origin",
+    headers: dict[str, str] | None = None,
+) -> list[Step]:
     trail: list[Step] = []
     own = httpx.URL(site.url)
     async with await site.client() as client:
         guard = Guard(own, resolve=Names(**{"auth.example": [PUBLIC]}))
-        headers = {"x-key": "secret"}
-        out = Outgoing(client, guard, own, headers=headers, trail=trail, strict=strict)
+        sent = {"x-key": "secret"} if headers is None else headers
+        out = Outgoing(client, guard, own, headers=sent, trail=trail, redirects=redirects)
         try:
             await out.get(httpx.URL(url))
         except Unanswered:
@@ -141,11 +148,30 @@ async def test_redirects_stay_within_the_origin_and_keep_the_headers() -> None:
     assert [step.status for step in trail] == [307, 307]
 
 
-async def test_strict_servers_are_not_followed_while_headers_go_along() -> None:
+async def test_an_agent_plugins_server_is_not_followed_while_headers_go_along() -> None:
     site = FakeOAuth()
     site.pages = {"/a": moved("/b")}
-    await get(site, f"{site.host}/a", strict=True)
+    trail = await get(site, f"{site.host}/a", redirects="same-origin-anonymous")
     assert site.paths == ["/a"]
+    assert (trail[-1].status, trail[-1].note) == (
+        307,
+        "redirect not followed: configured headers would go along",
+    )
+
+
+async def test_an_agent_plugins_server_is_followed_within_its_origin_without_headers() -> None:
+    site = FakeOAuth()
+    site.pages = {"/a": moved("/b"), "/b": moved("https://auth.example/c")}
+    trail = await get(site, f"{site.host}/a", redirects="same-origin-anonymous", headers={})
+    assert site.paths == ["/a", "/b"]
+    assert "another origin, https://auth.example" in trail[-1].note
+
+
+async def test_an_enterprise_server_is_not_followed_at_all() -> None:
+    site = FakeOAuth()
+    site.pages = {"/a": moved("/b")}
+    trail = await get(site, f"{site.host}/a", redirects="none", headers={})
+    assert site.paths == ["/a"] and "not followed here" in trail[-1].note
 
 
 async def test_redirects_have_an_end() -> None:

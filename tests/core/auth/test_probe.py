@@ -7,6 +7,8 @@ import httpx
 import pytest
 
 from core.auth.probe import KEPT, KEPT_UNDECIDED, MetadataProbe
+from core.auth.sender import Sender
+from core.seams import SignInTarget
 from tests.fakes.ports import FakeClock
 
 pytestmark = pytest.mark.anyio
@@ -18,6 +20,7 @@ METADATA = {
     "token_endpoint": "https://h.example/token",
 }
 Answer = httpx.Response | Exception | dict[str, Any]
+ADDRESSES = {"inside.example": "10.0.0.7", "meta.example": "169.254.169.254"}
 
 
 class Body(httpx.AsyncByteStream):
@@ -42,7 +45,9 @@ class Site:
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
-        answer = self.pages.get(str(request.url), httpx.Response(404))
+        # Strangers are connected to by the address that was checked.
+        url = request.url.copy_with(host=request.headers["host"])
+        answer = self.pages.get(str(url), httpx.Response(404))
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, dict):
@@ -62,8 +67,21 @@ def site(pages: dict[str, Answer]) -> Site:
     return made
 
 
+async def public(host: str, port: int) -> list[str]:
+    return [ADDRESSES.get(host, "93.184.216.34")]
+
+
+def probe_of(world: Site, clock: FakeClock | None = None) -> MetadataProbe:
+    sender = Sender(http=world, environ={}, resolve=public)
+    return MetadataProbe(sender.open, clock or FakeClock())
+
+
+def target(url: str = URL, **facts: Any) -> SignInTarget:
+    return SignInTarget(server="s", url=url, **facts)
+
+
 async def asked(pages: dict[str, Answer], url: str = URL) -> bool | None:
-    return await MetadataProbe(site(pages), FakeClock()).offers_oauth(url, {})
+    return await probe_of(site(pages)).offers_oauth(target(url))
 
 
 def challenge(text: str) -> httpx.Response:
@@ -72,7 +90,7 @@ def challenge(text: str) -> httpx.Response:
 
 async def test_a_server_without_metadata_offers_none_after_all_places_were_tried() -> None:
     world = site({URL: httpx.Response(405)})
-    assert await MetadataProbe(world, FakeClock()).offers_oauth(URL, {}) is False
+    assert await probe_of(world).offers_oauth(target()) is False
     assert world.paths == [
         "/mcp",
         "/.well-known/oauth-protected-resource/mcp",
@@ -144,7 +162,7 @@ async def test_pages_that_are_no_metadata_count_as_none(page: Answer) -> None:
 async def test_a_url_that_is_none_is_undecided() -> None:
     for url in ("not a url", "file:///x", "http://", "http://\x00"):
         world = site({})
-        assert await MetadataProbe(world, FakeClock()).offers_oauth(url, {}) is None
+        assert await probe_of(world).offers_oauth(target(url)) is None
         assert world.requests == []
 
 
@@ -156,8 +174,8 @@ async def test_configured_headers_stay_with_the_server_that_they_are_for() -> No
             },
         }
     )
-    await MetadataProbe(world, FakeClock()).offers_oauth(URL, {"x-key": "secret"})
-    seen = {request.url.host: request.headers.get("x-key") for request in world.requests}
+    await probe_of(world).offers_oauth(target(headers={"x-key": "secret"}))
+    seen = {request.headers["host"]: request.headers.get("x-key") for request in world.requests}
     assert seen == {"h.example": "secret", "as.example": None}
 
 
@@ -173,6 +191,49 @@ async def test_redirects_are_followed_on_the_same_origin_only() -> None:
     )
 
 
+async def test_an_agent_plugins_server_is_asked_without_following_its_headers() -> None:
+    place = "https://h.example/.well-known/oauth-authorization-server"
+    moved = httpx.Response(302, headers={"location": "/there"})
+    for facts, offered in (
+        ({"redirects": "same-origin-anonymous", "headers": {"x-key": "secret"}}, False),
+        ({"redirects": "same-origin-anonymous"}, True),
+        ({"redirects": "none"}, False),
+    ):
+        world = site({place: moved, "https://h.example/there": METADATA})
+        assert await probe_of(world).offers_oauth(target(**facts)) is offered
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "https://169.254.169.254/latest",
+        "https://[::ffff:169.254.169.254]/",
+        "https://inside.example/",
+        "https://meta.example/",
+        "http://public.example/",
+        "https://127.0.0.1/",
+    ],
+)
+async def test_nobody_is_sent_into_a_private_network_by_a_challenge_or_by_metadata(
+    place: str,
+) -> None:
+    resource = "https://h.example/.well-known/oauth-protected-resource"
+    for pages in (
+        {URL: challenge(f'Bearer resource_metadata="{place}"')},
+        {resource: {"authorization_servers": [place]}},
+    ):
+        world = site(dict(pages))
+        assert await probe_of(world).offers_oauth(target()) is None
+        assert {request.headers["host"] for request in world.requests} == {"h.example"}
+
+
+@pytest.mark.parametrize("text", ["https://[bad", "https://h.example:99999/", "//["])
+async def test_what_is_named_and_is_no_url_is_no_offer(text: str) -> None:
+    resource = "https://h.example/.well-known/oauth-protected-resource"
+    assert not await asked({URL: challenge(f'Bearer resource_metadata="{text}"')})
+    assert not await asked({resource: {"authorization_servers": [text]}})
+
+
 @pytest.mark.parametrize(
     ("first", "kept"), [(httpx.Response(404), KEPT), (httpx.Response(500), KEPT_UNDECIDED)]
 )
@@ -181,8 +242,8 @@ async def test_an_answer_is_kept_for_a_while_and_can_be_forgotten(
 ) -> None:
     clock = FakeClock()
     world = site({URL: first})
-    probe = MetadataProbe(world, clock)
-    ask: Callable[[], Any] = lambda: probe.offers_oauth(URL, {})  # noqa: E731
+    probe = probe_of(world, clock)
+    ask: Callable[[], Any] = lambda: probe.offers_oauth(target())  # noqa: E731
     before = await ask()
     world.pages = {URL: challenge("Bearer"), f"{URL[:17]}/.well-known/openid-configuration": {}}
     count = len(world.requests)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
@@ -45,7 +44,7 @@ class Probe:
         self.answer = answer
         self.asked = 0
 
-    async def offers_oauth(self, url: str, headers: Mapping[str, str]) -> bool | None:
+    async def offers_oauth(self, target: SignInTarget) -> bool | None:
         self.asked += 1
         return self.answer
 

@@ -24,7 +24,7 @@ from core.process import Processes
 from core.protocol.events import Event
 from core.protocol.rows import ServerRow, ToolRow
 from core.scope import Caller, RequestScope
-from core.seams import DeclaredServer, DeclaredServers, HostedServer
+from core.seams import DeclaredServer, DeclaredServers, HostedServer, SignInTarget
 from core.service.mcp import McpService
 from core.service.threads import ThreadsService
 from core.threads.manager import ThreadManager
@@ -39,9 +39,9 @@ class FakeProbe:
         self.asked: list[str] = []
         self.forgotten: list[str] = []
 
-    async def offers_oauth(self, url: str, headers: Mapping[str, str]) -> bool | None:
-        self.asked.append(url)
-        return self.answers.get(url, False)
+    async def offers_oauth(self, target: SignInTarget) -> bool | None:
+        self.asked.append(target.url)
+        return self.answers.get(target.url, False)
 
     def forget(self, url: str) -> None:
         self.forgotten.append(url)
