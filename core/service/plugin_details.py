@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
@@ -38,6 +39,9 @@ class PluginDetails:
     async def detail(self, row_id: str) -> dict[str, Any]:
         """`plugin`, `skills`, `hooks`, `servers`, `apps`, `commands`, `ignored`, `faults`.
 
+        Of an installed one also `former` (kept versions, the newest first) and `changed` (paths
+        that differ from its source under the same version).
+
         Raises:
             InvalidRequest: There is no such row.
         """
@@ -45,11 +49,25 @@ class PluginDetails:
         if found is None:
             raise InvalidRequest(f"no plugin {row_id!r} here")
         try:
-            return await in_thread(partial(_read, *found), deadline=DEADLINE)
+            return await in_thread(partial(self._read, *found), deadline=DEADLINE)
         except TimeoutError:
             raise InvalidRequest(
                 f"{found[0].root} did not answer within {DEADLINE:.0f} s"
             ) from None
+
+    def _read(self, row: PluginRow, offer: Offer | None) -> dict[str, Any]:
+        detail = _read(row, offer)
+        if not row.installed:
+            return detail
+        kept = self._catalog.memory.backups.all(row.plugin_id)
+        former = [{"version": one.version, "kept": _day(one.at), "at": one.at} for one in kept]
+        changed = self._catalog.comparer.changes_of(row.plugin_id) if row.changed else ()
+        return detail | {"former": former, "changed": list(changed)}
+
+
+def _day(at: float) -> str:
+    """`kept 28 Nov 09:12`, in local time."""
+    return datetime.fromtimestamp(at).strftime("kept %d %b %H:%M")
 
 
 def _read(row: PluginRow, offer: Offer | None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ _FORMATS = {
     "cursor": "Cursor, read by Codex",
     "remote": "remote catalogue",
 }
+CHANGED_SHOWN = 12
 _PARTS = (("skills", "skill"), ("hooks", "hook"), ("servers", "server"), ("apps", "app"))
 # Members of the detail that hold each part; the second one as `plugin/read` names it.
 _MEMBERS = {"servers": ("servers", "mcpServers")}
@@ -122,8 +123,22 @@ def _versions(page: Page, row: PluginRow, detail: Details) -> None:
     page.fact("installed", row.version or ("yes, without a version" if row.installed else "no"))
     if row.offered is not None:
         page.fact("offered", row.offered)
-    if commit := text_of(detail, "commit", "sha"):
-        page.fact("commit", commit)
+    if commit := row.commit or text_of(detail, "commit", "sha"):
+        page.fact("commit", commit[:12])
+    if row.offered_commit and row.offered_commit != row.commit:
+        page.fact("is there", row.offered_commit[:12])
+    if row.pinned is not None:
+        page.fact("pinned", f"at {row.pinned}")
+    if row.codex:
+        page.text(f"{row.codex}.", "muted")
+    for former in items_of(detail.get("former")):
+        page.fact("before", f"{text_of(former, 'version')}, {text_of(former, 'kept')}")
+    if changed := texts_of(detail.get("changed")):
+        page.section("Changed since", plural(len(changed), "file"))
+        for path in changed[:CHANGED_SHOWN]:
+            page.text(path, "muted")
+        if (more := len(changed) - CHANGED_SHOWN) > 0:
+            page.text(f"and {more} more", "muted")
 
 
 def market_page(
@@ -147,7 +162,9 @@ def market_page(
     page.fact("name", row.name)
     page.fact("source", place.path(row.origin or row.root), path=True)
     if row.ref:
-        page.fact("branch", row.ref)
+        page.fact("pinned at" if row.pinned else "branch", row.ref)
+    if row.offered_commit and row.offered_commit != row.commit:
+        page.fact("is there", row.offered_commit[:12])
     page.fact("format", _FORMATS.get(row.format, row.format or "not known"))
     if row.path:
         page.fact("manifest", place.path(row.path), path=True)

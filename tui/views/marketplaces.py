@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from core.protocol.events import OperationProgress
-from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row
+from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row, ServerRow
 from tui.commands import Offer
 from tui.signs import UNICODE, Glyphs, bar_parts
 from tui.store import ViewStore
 from tui.switching import SwitchTarget
 from tui.text import Part, blank
 from tui.views.base import (
+    Cached,
     Listing,
     ListView,
     PeekLines,
@@ -25,12 +26,14 @@ from tui.views.base import (
 from tui.views.marketplace_pages import market_page, plugin_page
 from tui.views.plugin_states import (
     PROBLEM_STATES,
+    SERVER_WAITS,
     brings,
     first_problem,
     is_faulty,
     market_state,
     plugin_state,
     says_more,
+    wants_update,
 )
 from tui.views.search import Searchable, plugin_searchable
 from tui.views.times import age
@@ -61,7 +64,7 @@ class Index:
         """Put a plugin under what its row says now."""
         for kept, wanted in (
             (self.installed, row.installed),
-            (self.updates, row.state == "update"),
+            (self.updates, wants_update(row)),
             (self.problems, row.state in PROBLEM_STATES),
         ):
             if wanted:
@@ -84,7 +87,7 @@ class MarketplacesView(ListView):
     MAIN = "plugins"
     REFRESHED = ("marketplaces", "plugins")
     REFETCHES = ("plugins",)
-    DOMAINS = frozenset({"marketplaces", "plugins", "operations", "config"})
+    DOMAINS = frozenset({"marketplaces", "plugins", "operations", "config", "servers"})
     COLUMNS = (
         Column("name", "Plugin", 20, grow=2, most=44, match=True),
         Column("state", "State", 24, grow=1, most=52, spill=True),
@@ -104,6 +107,8 @@ class MarketplacesView(ListView):
         super().__init__(store, place, glyphs)
         self._index = Index()
         self._indexed = (-1, -1)
+        self._waiting = Cached(self._find_waiting)
+        self.marked: set[str] = set()
 
     # ── the list ──
 
@@ -223,6 +228,31 @@ class MarketplacesView(ListView):
     def _market_of(self, row: PluginRow) -> MarketplaceRow | None:
         return self.store.marketplaces.rows.get(row.marketplace)
 
+    def key_of_market(self, name: str) -> str | None:
+        """The group of a marketplace by name."""
+        rows = self.store.marketplaces.rows.items()
+        return next((f"group:{key}" for key, row in rows if row.name == name), None)
+
+    def installed_from(self, market: MarketplaceRow) -> list[PluginRow]:
+        """Installed plugins of a marketplace, by name."""
+        members = self.index.groups.get(f"group:{market.id}", ())
+        rows = [self.store.plugins.rows[key[7:]] for key in members]
+        return [row for row in rows if row.installed]
+
+    def waiting_server(self, row: PluginRow) -> ServerRow | None:
+        """A server that an enabled plugin brings and that waits for a sign-in or a review."""
+        if not row.enabled:
+            return None
+        waiting: dict[str, ServerRow] = self._waiting.get((self.store.servers.version,))
+        return waiting.get(row.plugin_id)
+
+    def _find_waiting(self) -> dict[str, ServerRow]:
+        return {
+            server.plugin_id: server
+            for server in self.store.servers.rows.values()
+            if server.plugin_id is not None and server.status in SERVER_WAITS
+        }
+
     def operation(self, row: PluginRow) -> OperationProgress | None:
         """What runs on a plugin now."""
         return self.store.operations.get(row.plugin_id)
@@ -242,13 +272,15 @@ class MarketplacesView(ListView):
         if row is None:
             return RowView("unknown", {"name": key[7:]})
         name: list[Part] = [(row.name, "")]
+        if key in self.marked:
+            name.insert(0, (f"{self.glyphs.line('tick')} ", "accent"))
         if (
             row.display_name
             and row.display_name.casefold().replace(" ", "-") != row.name.casefold()
         ):
             name.append((f" {row.display_name}", "muted"))
         operation = self.operation(row)
-        state = plugin_state(row, operation)
+        state = plugin_state(row, operation, self.waiting_server(row))
         market = self._market_of(row)
         quiet = state.sign in ("problem", "leftover", "busy", "failed")
         cells: dict[str, list[Part] | str] = {
@@ -295,7 +327,9 @@ class MarketplacesView(ListView):
         if operation is not None:
             share = "" if operation.share is None else f" {operation.share:.0%}"
             return [self.glyphs.part("busy"), (f"{operation.verb}{share}", "accent")]
-        if state.sign in ("problem", "policy"):
+        if row.offered_commit and row.offered_commit != row.commit:
+            return [self.glyphs.part("update"), (f"{row.offered_commit[:7]} is there", "accent")]
+        if state.sign in ("problem", "policy", "leftover"):
             return [self.glyphs.part(state.sign), (state.reason, "")]
         read = age(row.checked_at, self.store.now())
         return [(f"checked {read}", "muted")] if read else []
@@ -329,7 +363,7 @@ class MarketplacesView(ListView):
         row = self.plugin(key)
         if row is None:
             return self._peek_group(key)
-        state = plugin_state(row, self.operation(row))
+        state = plugin_state(row, self.operation(row), self.waiting_server(row))
         market = self._market_of(row)
         where: list[Part] = [(f"@{market.name}" if market else "", "muted")]
         problem = first_problem(row.problems)
@@ -362,7 +396,7 @@ class MarketplacesView(ListView):
     def page(self, key: str, page: Page) -> None:
         row = self.plugin(key)
         if row is not None:
-            state = plugin_state(row, self.operation(row))
+            state = plugin_state(row, self.operation(row), self.waiting_server(row))
             plugin_page(
                 page, row, state, self._market_of(row), self.details.get(key, {}), self.place
             )

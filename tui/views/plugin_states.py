@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from core.protocol.events import OperationProgress
 from core.protocol.facts import Problem
-from core.protocol.rows import MarketplaceRow, PluginRow
+from core.protocol.rows import MarketplaceRow, PluginRow, ServerRow
 from tui.signs import SignName
 from tui.views.base import State, plural
 
 PROBLEM_STATES = frozenset({"skipped", "empty", "broken", "notInstalled", "leftOver"})
-_PRESENT = frozenset({"listed", "off"})
+SERVER_WAITS = {"authenticationRequired": "sign-in", "review": "review"}
+"""Statuses of servers that somebody has to act on, and the word for the plugin's row."""
+_PRESENT = frozenset({"listed", "off", "blocked"})
 
 _STATES: dict[str, tuple[SignName, str]] = {
     "enabled": ("works", "enabled"),
@@ -35,19 +37,47 @@ _REASONS = {
 }
 
 
-def plugin_state(row: PluginRow, operation: OperationProgress | None = None) -> State:
-    """Sign, word and reason of a plugin."""
+def plugin_state(
+    row: PluginRow,
+    operation: OperationProgress | None = None,
+    waits: ServerRow | None = None,
+) -> State:
+    """Sign, word and reason of a plugin.
+
+    Args:
+        waits: A server that it brings and that waits for somebody.
+    """
     if operation is not None:
         share = "" if operation.share is None else f"{operation.share:.0%}"
         return State("busy", operation.verb, share or operation.note)
+    if waits is not None and row.state == "enabled":
+        return State("needs", SERVER_WAITS[waits.status], f"{waits.name} {waits.reason}".strip())
     sign, word = _STATES.get(row.state, ("unknown", str(row.state)))
     if row.state == "update":
         return _update_state(row)
     reason = row.reason or _REASONS.get(row.state, "")
+    if row.pinned is not None and row.state == "enabled":
+        reason = _pinned(row)
+    elif row.newer and row.state == "disabled":
+        reason = row.reason or f"{row.version or '?'} → {row.offered or row.offered_commit[:7]}"
     return State(sign, word, reason or row.version or row.offered or "")
 
 
+def _pinned(row: PluginRow) -> str:
+    said = f"pinned at {row.pinned}"
+    return f"{said}; {row.codex}" if row.codex else said
+
+
+def wants_update(row: PluginRow) -> bool:
+    """Whether updating all would bring it something."""
+    if row.pinned is not None or row.state == "leftOver":
+        return False
+    return row.state == "update" or row.newer or row.changed
+
+
 def _update_state(row: PluginRow) -> State:
+    if row.reason and not row.changed:
+        return State("update", "update", row.reason)
     if row.offered and row.offered != row.version:
         return State("update", "update", row.reason or f"{row.version or '?'} → {row.offered}")
     return State("update", "changed", row.reason or f"still {row.version or 'unversioned'}")
@@ -61,6 +91,13 @@ def market_state(row: MarketplaceRow) -> State:
             return State("works", "listed")
         case "empty":
             return State("problem", "empty", said or "lists no plugin")
+        case "blocked":
+            place = row.problems[-1].evidence if row.problems else None
+            line = f":{place.line}" if place is not None and place.line is not None else ""
+            file = (place.file or "").rpartition("/")[2] if place is not None else ""
+            return State("policy", "blocked", f"{file}{line} does not allow its source")
+        case "leftOver":
+            return State("leftover", "left over", "a checkout that nothing configures")
         case "off":
             return State("policy", "off", said or "plugins are turned off")
         case "missing":
