@@ -279,7 +279,8 @@ class _Building:
         from core.service.lists import ListService
 
         source = self.threads.source
-        return ListService(self.lists, source, self.judge, self._deps.cwd).handlers()
+        config, cwd = self.config_service, self._deps.cwd
+        return ListService(self.lists, source, self.judge, config, cwd).handlers()
 
     def _doctoring(self) -> Mapping[str, Handler]:
         from core.service.doctor import DoctorService

@@ -366,6 +366,9 @@ JACKFIELD_ORPHAN_CLEAN: Method[jackfield.IdParams, jackfield_plugins.OrphanClean
 JACKFIELD_SERVER_ENTRIES: Method[jackfield_lists.EntriesParams, jackfield_lists.EntriesResult] = (
     Method("jackfield/server/entries", _LISTS + "EntriesParams", _LISTS + "EntriesResult")
 )
+JACKFIELD_ENTRY_REMOVE: Method[jackfield.NameParams, jackfield.Done] = Method(
+    "jackfield/entry/remove", _OURS + "NameParams", _DONE
+)
 JACKFIELD_MARKETPLACE_CONSIDERED: Method[jackfield.NoParams, jackfield_lists.ConsideredResult]
 JACKFIELD_MARKETPLACE_CONSIDERED = Method(
     "jackfield/marketplace/considered", _NOTHING, _LISTS + "ConsideredResult", params_optional=True

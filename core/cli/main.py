@@ -51,6 +51,8 @@ def _run(argv: list[str]) -> int:
     if verb is None:
         print(f"jackfield: there is no verb {name!r}; jackfield help lists them", file=sys.stderr)
         return USAGE
+    if verb.words:
+        return verb.run_words(argv[:at], argv[at + 1 :])
     arguments, run = verb.load()
     parser = argparse.ArgumentParser(
         prog=f"jackfield {name}", description=_sentence(verb.summary), allow_abbrev=False

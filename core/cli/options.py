@@ -56,9 +56,23 @@ def overrides_of(given: argparse.Namespace) -> dict[str, Any]:
     Raises:
         CoreError: One has no `=` or no key.
     """
-    pairs = [_pair(text) for text in given.config]
-    for name, value in (("enable", True), ("disable", False)):
-        pairs.extend((["features", feature], value) for feature in getattr(given, name))
+    try:
+        return override_tree(given.config, given.enable, given.disable)
+    except CoreError as error:
+        raise CoreError(f"error parsing -c overrides: {error.message}") from None
+
+
+def override_tree(
+    settings: Sequence[str], on: Sequence[str] = (), off: Sequence[str] = ()
+) -> dict[str, Any]:
+    """`KEY=VALUE` texts and features as a tree, later ones winning.
+
+    Raises:
+        CoreError: One has no `=` or no key.
+    """
+    pairs = [_pair(text) for text in settings]
+    pairs += [(["features", feature], True) for feature in on]
+    pairs += [(["features", feature], False) for feature in off]
     tree: dict[str, Any] = {}
     for path, value in pairs:
         _put(tree, path, value)
@@ -68,9 +82,9 @@ def overrides_of(given: argparse.Namespace) -> dict[str, Any]:
 def _pair(text: str) -> tuple[list[str], Any]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise CoreError(f"error parsing -c overrides: Invalid override (missing '='): {text}")
+        raise CoreError(f"Invalid override (missing '='): {text}")
     if not key.strip():
-        raise CoreError(f"error parsing -c overrides: Empty key in override: {text}")
+        raise CoreError(f"Empty key in override: {text}")
     return key.strip().split("."), _value(value.strip())
 
 

@@ -117,6 +117,7 @@ class ServerSet:
             fingerprint=fingerprint(entry, target),
             link=fingerprint(target, entry.auth, entry.oauth, entry.oauth_resource),
             secrets=secrets_of(entry, target),
+            entry=entry,
         )
 
     def _target(self, entry: ServerEntry, declared: DeclaredServer | None) -> Program | Endpoint:

@@ -24,7 +24,11 @@ TOOL_METHODS = (
 )
 """Of `core.service.tools`."""
 
-LIST_METHODS = ("jackfield/server/entries", "jackfield/marketplace/considered")
+LIST_METHODS = (
+    "jackfield/server/entries",
+    "jackfield/marketplace/considered",
+    "jackfield/entry/remove",
+)
 """Of `core.service.lists`."""
 
 PLUGIN_METHODS = (
