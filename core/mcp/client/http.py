@@ -80,6 +80,8 @@ class StreamableHttp:
     def speaks(self, version: str, modern: bool) -> None:
         """Sent as `MCP-Protocol-Version`; "" while it is being agreed."""
         self._version, self._modern = version, modern
+        if self._wire is not None:
+            self._wire.redirects = "none" if modern else self._target.redirects
 
     def opened(self) -> None:
         """Listen to the server's own stream, where there is a session."""

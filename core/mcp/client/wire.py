@@ -76,6 +76,7 @@ class Wire:
         import httpx
 
         self._client, self._target = client, target
+        self.redirects: Redirects = target.redirects
         try:
             url = httpx.URL(target.url)
         except httpx.InvalidURL:
@@ -217,7 +218,7 @@ class Wire:
     def _next(self, response: httpx.Response, verb: str, *, anonymous: bool) -> httpx.URL:
         """Where a redirect leads, if it may be followed."""
         there = response.request.url.join(response.headers["location"])
-        policy, why = self._target.redirects, ""
+        policy, why = self.redirects, ""
         if origin(there) != origin(self.url):
             why = f"it leads to another origin, {_origin_text(there)}"
         elif policy == "none":

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -574,6 +575,14 @@ async def test_anonymous_policy_follows_only_while_nothing_goes_along(
             except HttpFailed as failed:
                 assert "configured headers would go along" in failed.reason.text
         assert len(server.of("ping")) == posts
+
+
+async def test_requests_of_the_modern_era_are_not_sent_on(connect: Any) -> None:
+    with FakeMcpHttp(plan={"tools/call": "redirect"}, location="/other", era="modern") as server:
+        async with connect(server, who=replace(WHO, era="modern")) as session:
+            failed = await failure_of_call(session)
+        assert "redirects are not followed here" in failed.reason.text
+        assert len(server.of("tools/call")) == 1
 
 
 # --- authorization ---
