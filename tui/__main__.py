@@ -71,6 +71,8 @@ def options_of(arguments: Sequence[str]) -> Options:
         consent_all=given.yes,
         ascii=wants_ascii(given.ascii if given.ascii is not None else settings.ascii),
         theme=given.theme or settings.theme,
+        cursor=settings.cursor,
+        keys=settings.keys,
         settings_fault=settings.fault,
         cwd=cwd,
         environ=environ,

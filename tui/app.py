@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from tui.deeds import NOUNS, REGISTRY, TABS, Deeds
 from tui.following import Connect, FollowingApp
 from tui.panes.activity import ActivityPane
 from tui.panes.list_pane import ListPane
-from tui.registry import NameHit
+from tui.registry import NameHit, Registry
 from tui.signs import UNICODE, Glyphs
 from tui.store import Changed
 from tui.text import Hint
@@ -48,6 +48,7 @@ VIEWS: tuple[type[ListView], ...] = (
     ServersView,
     ActivityView,
 )
+SHOW_CURSOR = "\x1b[?25h"
 STATUS_SECONDS = 10.0  # ages in the status line
 
 
@@ -60,6 +61,8 @@ class JackfieldApp(FollowingApp):
         consent_all: Start servers without asking first.
         first_start: Say once what is read, written and started.
         log_file: Where a fault of our own is told whole.
+        keys: The person's own keys, by command id.
+        real_cursor: Show the terminal's own cursor on the selected row.
     """
 
     TITLE = "jackfield"
@@ -81,8 +84,11 @@ class JackfieldApp(FollowingApp):
         now: Callable[[], float] = time.time,
         driver_class: type[Driver] | None = None,
         log_file: str = "",
+        keys: Mapping[str, str] | None = None,
+        real_cursor: bool = False,
     ) -> None:
         self.glyphs = glyphs
+        self.real_cursor = real_cursor
         super().__init__(
             connect,
             read_only=read_only,
@@ -94,7 +100,7 @@ class JackfieldApp(FollowingApp):
         self._first_start = first_start
         self._asked_consent = False
         self._leaving = False
-        self.registry = REGISTRY
+        self.registry = Registry(REGISTRY.commands, keys) if keys else REGISTRY
         self._views = {view.TAB: view(self.store, self.place, self.glyphs) for view in VIEWS}
         self.deeds = Deeds(self)
         register_themes(self)
@@ -118,6 +124,11 @@ class JackfieldApp(FollowingApp):
 
     def on_mount(self) -> None:
         """Paint first, then look for the core."""
+        self.set_keymap(self.registry.keymap)
+        if wrong := "; ".join(self.registry.problems):
+            self.tell_changes(self.store.remember_fault(f"settings.toml: keys not bound: {wrong}"))
+        if self.real_cursor and self._driver is not None:
+            self._driver.write(SHOW_CURSOR)
         self.changes.subscribe(self, self._frame_changed)
         self.pane.take_over()
         self.set_interval(STATUS_SECONDS, self.show_status)

@@ -114,6 +114,8 @@ async def _panel(options: Options, theme: str, driver_class: Any) -> int:
         first_start=is_first_start(options),
         driver_class=driver_class,
         log_file=str(state_dir(options.environ) / LOG),
+        keys=options.keys,
+        real_cursor=options.cursor,
     )
     if options.settings_fault:
         app.store.remember_fault(f"settings: not used: {options.settings_fault}")

@@ -19,6 +19,8 @@ class Options:
         consent_all: Start servers without asking first.
         ascii: Draw with ASCII only.
         theme: A theme's name; None = as the terminal's background says.
+        cursor: Show the terminal's own cursor on the selected row.
+        keys: The person's own keys, by command id.
         settings_fault: Why the person's settings are not used in part or whole, or "".
         cwd: Working directory of the panel's thread; absolute.
         environ: The process environment, `--home` already in it.
@@ -31,6 +33,8 @@ class Options:
     consent_all: bool = False
     ascii: bool = False
     theme: str | None = None
+    cursor: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
     settings_fault: str = ""
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 FILE = "settings.toml"
+_KNOWN = frozenset({"theme", "ascii", "cursor", "keys"})
 THEMES = ("dusk", "paper", "stark", "terminal")
 
 
@@ -17,11 +19,15 @@ class Settings:
     Attributes:
         theme: `dusk`, `paper`, `stark` or `terminal`.
         ascii: Draw with ASCII only.
+        cursor: Show the terminal's own cursor on the selected row.
+        keys: Keys by the id of their command, as the person wrote them.
         fault: Why (a part of) the file is not used, or "".
     """
 
     theme: str | None = None
     ascii: bool | None = None
+    cursor: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
     fault: str = ""
 
 
@@ -45,13 +51,38 @@ def read_settings(folder: Path) -> Settings:
 
 def _checked(file: Path, table: dict[str, Any]) -> Settings:
     faults: list[str] = []
-    theme, ascii_only = table.get("theme"), table.get("ascii")
+
+    def flag(name: str) -> bool | None:
+        value = table.get(name)
+        if value is not None and not isinstance(value, bool):
+            faults.append(f"{name} must be true or false")
+            return None
+        return value
+
+    theme = table.get("theme")
     if theme is not None and theme not in THEMES:
         faults.append(f"theme must be one of {', '.join(THEMES)}")
         theme = None
-    if ascii_only is not None and not isinstance(ascii_only, bool):
-        faults.append("ascii must be true or false")
-        ascii_only = None
-    faults += [f"{key} is not known" for key in sorted(table.keys() - {"theme", "ascii"})]
-    fault = f"{file}: {'; '.join(faults)}" if faults else ""
-    return Settings(theme=theme, ascii=ascii_only, fault=fault)
+    ascii_only, cursor = flag("ascii"), flag("cursor")
+    keys = _keys(table.get("keys", {}), faults)
+    faults += [f"{key} is not known" for key in sorted(table.keys() - _KNOWN)]
+    return Settings(
+        theme=theme,
+        ascii=ascii_only,
+        cursor=bool(cursor),
+        keys=keys,
+        fault=f"{file}: {'; '.join(faults)}" if faults else "",
+    )
+
+
+def _keys(table: object, faults: list[str]) -> dict[str, str]:
+    if not isinstance(table, dict):
+        faults.append("keys must be a table of command ids")
+        return {}
+    sound: dict[str, str] = {}
+    for name, keys in cast("dict[str, Any]", table).items():
+        if isinstance(keys, str):
+            sound[name] = keys
+        else:
+            faults.append(f'keys.{name} must be a text, such as "^g" or "f5"')
+    return sound

@@ -13,6 +13,7 @@ from core.protocol.rows import ServerRow
 from tests.fakes.client import FakeClient, refetched
 from tests.tui import world
 from tests.tui.panel import NARROW, panel, whole
+from tui.commands import COMMANDS
 from tui.deeds import REGISTRY
 from tui.panes.list_pane import ListPane
 from tui.screens.consent import ConsentSheet
@@ -95,13 +96,16 @@ async def test_before_the_core_stands_the_frame_is_there_and_keys_are_answered()
         await p.until(lambda: p.line("metrics"))
 
 
-async def test_keys_of_later_work_do_nothing_and_are_shown_nowhere():
+async def test_a_command_without_a_deed_has_no_key_and_no_line():
+    missing = [command for command in COMMANDS if REGISTRY.get(command.id) is None]
+    shown = {key for command in REGISTRY.commands for key in command.keys.split(",")}
     async with panel(tab="4") as p:
         before = list(p.client.calls)
-        await p.press("x", "i", "s", "t", "a", "e", "u")
+        for command in missing:
+            for key in set(filter(None, command.keys.split(","))) - shown:
+                await p.press(key)
         assert p.client.calls == before and len(p.app.screen_stack) == 1
-    shown = {command.keys for command in REGISTRY.commands}
-    assert not shown & {"x", "i", "s", "t", "a", "e", "u"}
+    assert not {c.id for c in missing} & {c.id for c in REGISTRY.in_palette("servers")}
 
 
 async def test_help_and_palette_open_and_close():
@@ -416,3 +420,41 @@ async def test_news_that_comes_when_the_screen_has_gone_is_nobodys_fault():
     app.show_status()
     app._selected(ListPane.Selected(pane))  # type: ignore[reportPrivateUsage]
     app._details_wanted(ListPane.DetailsWanted(pane, "k", "plugin", "id"))  # type: ignore[reportPrivateUsage]
+
+
+# ── the person's own settings ──
+
+
+async def test_the_persons_own_keys_work_and_are_shown():
+    keys = {"row.switch": "f6", "list.filter": "f7", "list.down": "f8"}
+    async with panel(tab="4", keys=keys) as p:
+        assert "f6 disable" in p.keys and "f7 filter" in p.keys
+        await p.press("space")
+        await p.pilot.pause()
+        assert p.client.asked("jackfield/switch") == []
+        await p.press("f6")
+        await p.calls("jackfield/switch")
+        line = p.pane.list.cursor_line
+        await p.press("f8")
+        assert p.pane.list.cursor_line == line + 1
+        await p.press("f7")
+        assert p.pane.filter.typing
+
+
+async def test_keys_that_cannot_be_bound_are_told_and_the_others_work():
+    keys = {"row.switch": "f6", "no.such": "x", "list.filter": "ü", "app.quit": "f6"}
+    async with panel(tab="4", keys=keys) as p:
+        told = " ".join(f"{fault.what} {fault.words}" for fault in p.app.store.faults.values())
+        assert "no.such is no command" in told and "list.filter: 'ü' is no key" in told
+        assert "settings.toml keys not bound" in p.status
+        await p.press("slash")
+        assert p.pane.filter.typing
+
+
+async def test_the_terminals_own_cursor_stands_on_the_selected_row():
+    async with panel(tab="4", real_cursor=True) as p:
+        rows = p.pane.list
+        await p.press("down", "down")
+        assert p.app.cursor_position.y == rows.content_region.y + rows.cursor_line
+    async with panel(tab="4") as p:
+        assert not p.pane.list.real_cursor

@@ -34,3 +34,16 @@ def test_broken_toml_is_told_with_its_place(tmp_path: Path):
     assert settings.theme is None
     assert "settings.toml" in settings.fault
     assert "line 1" in settings.fault
+
+
+def test_keys_and_the_real_cursor_are_taken(tmp_path: Path):
+    settings = written(tmp_path, 'cursor = true\n[keys]\n"row.mend" = "f5"\n"app.quit" = 3\n')
+    assert settings.cursor and settings.keys == {"row.mend": "f5"}
+    assert 'keys.app.quit must be a text, such as "^g" or "f5"' in settings.fault
+
+
+def test_keys_that_are_no_table_and_a_cursor_that_is_no_word_are_told(tmp_path: Path):
+    settings = written(tmp_path, 'cursor = "yes"\nkeys = ["a"]\n')
+    assert not settings.cursor and settings.keys == {}
+    assert "cursor must be true or false" in settings.fault
+    assert "keys must be a table" in settings.fault

@@ -52,7 +52,7 @@ class DetailSheet(Sheet[str | None]):
         self._pane.view.write(self._key, page)
 
     def on_mount(self) -> None:
-        super().on_mount()
+        """Follow the store, and the clock of what is starting."""
         self._changes.subscribe(self, self._store_changed)
         if self._pane.view.ticking():
             self.set_interval(1.0, self.redraw)

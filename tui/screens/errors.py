@@ -70,7 +70,6 @@ class ErrorsSheet(Sheet[Target | None]):
 
     def on_mount(self) -> None:
         """Follow the store."""
-        super().on_mount()
         self._changes.subscribe(self, self._fill)
         self._fill(set())
         self._rows.focus()

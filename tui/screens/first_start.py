@@ -27,7 +27,7 @@ class FirstStartSheet(Sheet[str | None]):
         self._store, self._place, self._changes = store, place, changes
 
     def on_mount(self) -> None:
-        super().on_mount()
+        """Follow the store."""
         self._changes.subscribe(self, self._store_changed)
 
     def _store_changed(self, changed: set[Changed]) -> None:

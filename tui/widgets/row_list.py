@@ -280,6 +280,10 @@ class RowList(LineView, can_focus=True):
         elif page and self._line >= top + page:
             self._scroll(self._line - page + 1)
 
+    def on_mount(self) -> None:
+        """Take over whether the person wants the terminal's own cursor."""
+        self.real_cursor = self.real_cursor or getattr(app_of(self), "real_cursor", False)
+
     def _place_real_cursor(self) -> None:
         if self.real_cursor and self.has_focus:
             x, y = self.content_region.offset
