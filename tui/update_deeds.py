@@ -44,8 +44,10 @@ class UpdateDeeds(Family):
     def offers(self) -> list[Offer]:
         """Of the marked rows, else of the selected one; then of the whole list."""
         offers = self._of_selection()
-        if waiting := len(self.view.index.updates):
-            offers.append(Offer("plugins.update-all", "update all", about=f"{waiting} to update"))
+        if self.view.index.installed:
+            waiting = len(self.view.index.updates)
+            about = f"{waiting} to update" if waiting else "look for newer ones"
+            offers.append(Offer("plugins.update-all", "update all", about=about))
         if why := self.app.place.read_only:
             offers = [Offer(one.id, one.label, why=why, greyed=True) for one in offers]
         return offers
@@ -100,7 +102,7 @@ class UpdateDeeds(Family):
     def why_not(self, id: str) -> str:
         match id:
             case "plugins.update-all":
-                return "every plugin is the newest that is offered"
+                return "no plugin is installed"
             case "plugins.clean-up":
                 return "nothing is left over on this row"
             case "plugins.roll-back":

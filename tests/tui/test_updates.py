@@ -55,7 +55,7 @@ async def test_rows_say_what_is_offered_and_what_has_changed_under_its_version()
             "state": "update",
             "newer": True,
             "offered": None,
-            "reason": "1234567 → 89abcde",
+            "reason": "→ 89abcde",
         },
         "csv_cleaner": {"pinned": "2.8.0", "newer": True, "codex": "Codex will move this"},
     }
@@ -64,8 +64,8 @@ async def test_rows_say_what_is_offered_and_what_has_changed_under_its_version()
         assert "update     0.9.0 → 1.1.0" in shown.line("release-notes")
         assert "changed    still 1.0.0" in shown.line("changelog-writer")
         assert "disabled   3.2.1 → 3.3.0" in shown.line("db-migrations")
-        assert "update     1234567 → 89abcde" in shown.line("code-review")
-        assert "enabled    pinned at 2.8.0" in shown.line("csv-cleaner")
+        assert "update     → 89abcde" in shown.line("code-review")
+        assert "enabled    2.8.0 pinned" in shown.line("csv-cleaner")
 
 
 async def test_the_updates_view_leaves_pinned_ones_out():
@@ -170,12 +170,31 @@ async def test_read_only_greys_the_keys():
         await shown.toast("read-only")
 
 
+async def test_all_can_be_asked_for_while_nothing_newer_is_known():
+    client = FakeClient(plugins=[row for row in world.PLUGINS if row.state == "enabled"])
+    answer(client)
+    async with panel(client) as shown:
+        await shown.press("U")
+        await shown.toast("Every installed plugin is the newest that its marketplace offers")
+
+
+async def test_without_an_installed_plugin_there_is_nothing_to_update():
+    client = FakeClient(plugins=[row for row in world.PLUGINS if row.state == "available"])
+    async with panel(client) as shown:
+        await shown.press("U")
+        await shown.toast("update all: no plugin is installed")
+
+
 # --- pins and the way back
 
 
 async def test_p_pins_and_unpins():
     client = client_with(csv_cleaner={"pinned": "2.8.0"})
-    client.answers[PIN] = lambda params: plugins.PinResult(pinned=params.pinned, message="said so")
+
+    def pinned(params: plugins.PinParams) -> plugins.PinResult:
+        return plugins.PinResult(pinned=params.pinned, message="said so")
+
+    client.answers[PIN] = pinned
     async with panel(client) as shown:
         await go(shown, "release-notes")
         await shown.press("p")

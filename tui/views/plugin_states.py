@@ -64,7 +64,7 @@ def plugin_state(
 
 
 def _pinned(row: PluginRow) -> str:
-    said = f"pinned at {row.pinned}"
+    said = f"{row.pinned} pinned"
     return f"{said}; {row.codex}" if row.codex else said
 
 

@@ -124,7 +124,7 @@ def _git(
     offered = wanted if FULL_ID.fullmatch(wanted) else heard.get((source.url, wanted), "")
     if commit and offered:
         moved = commit != offered
-        reason = f"{commit[:7]} → {offered[:7]}" if moved else ""
+        reason = f"→ {offered[:7]}" if moved else ""
         return Standing(newer=moved, commit=commit, offered_commit=offered, reason=reason)
     if note is not None and note.claims and _place(note.claims) != _place_of(source):
         return Standing(newer=True, offered=claimed, commit=commit, reason="its source has moved")
