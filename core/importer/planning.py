@@ -71,7 +71,7 @@ class Planner:
             made.care = True
         if place.scope == "project":
             notes.append("it belongs to this project only; here it would run everywhere")
-        quiet = not made.care and found.enabled and place.scope == "user"
+        quiet = not (made.care or made.secrets) and found.enabled and place.scope == "user"
         self._plan(
             place,
             "server",

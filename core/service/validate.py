@@ -46,7 +46,7 @@ class ValidateService:
         path = self._path(params.path)
         home = str(Home.of(self._deps).home)
         gone = Event()
-        look = partial(validate, path, home, seconds=SECONDS, gone=gone)
+        look = partial(validate, path, home, seconds=SECONDS, gone=gone, resting=True)
         try:
             with anyio.fail_after(SECONDS + GRACE):
                 return await anyio.to_thread.run_sync(look, abandon_on_cancel=True)

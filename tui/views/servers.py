@@ -272,6 +272,8 @@ class ServersView(ListView):
             f"{self.place.path(self.place.config_file) or 'The configuration'} has no "
             "[mcp_servers.NAME] table, and no enabled plugin brings a server."
         )
+        page.gap()
+        page.keys(("ctrl+p", "import from agents: Claude, Cursor, VS Code, Gemini"))
 
 
 def _not_to_be_started(row: ServerRow) -> Offer:

@@ -30,7 +30,12 @@ _MANIFEST_FOLDERS = (".codex-plugin", ".claude-plugin", ".cursor-plugin")
 
 
 def validate(
-    path: str, home: str, *, seconds: float = SECONDS, gone: Event | None = None
+    path: str,
+    home: str,
+    *,
+    seconds: float = SECONDS,
+    gone: Event | None = None,
+    resting: bool = False,
 ) -> ValidateResult:
     """Look a marketplace or plugin over. Reads disk, blocks, never raises for what it finds.
 
@@ -39,9 +44,10 @@ def validate(
         home: What a leading `~` in a marketplace file stands for.
         seconds: How long it may take; then it says that it ended early.
         gone: Set from outside when nobody waits for the answer any more.
+        resting: Let other threads have their turn now and then.
     """
     path = os.path.normpath(path)
-    report = Report(seconds=seconds, gone=gone)
+    report = Report(seconds=seconds, gone=gone, resting=resting)
     market = _marketplace(path)
     if market is not None:
         return _look_at_marketplace(path, market, home, report)

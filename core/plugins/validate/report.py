@@ -16,6 +16,8 @@ from core.plugins.validate.rules import RULES
 from core.protocol.jackfield_validate import Finding, Level
 
 SECONDS = 60.0
+WORK, REST = 0.005, 0.002
+"""Seconds of work, and of rest after them, beside a screen."""
 MOST = 5_000
 """Findings; what comes after them is only counted."""
 LARGEST = 8 * 1024 * 1024
@@ -38,6 +40,7 @@ class Report:
     Args:
         seconds: How long the look may take.
         gone: Set from outside when nobody waits for the answer any more.
+        resting: Let other threads have their turn now and then: keys go on being painted.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Report:
         *,
         seconds: float = SECONDS,
         gone: Event | None = None,
+        resting: bool = False,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.findings: list[Finding] = []
@@ -54,12 +58,16 @@ class Report:
         self._now = now
         self._until = now() + seconds
         self._gone = gone
+        self._resting, self._worked = resting, now()
         self._texts: dict[str, _Text] = {}
 
     def tick(self) -> None:
         """Called now and then. Raises Stopped."""
         if (self._gone is not None and self._gone.is_set()) or self._now() > self._until:
             raise Stopped
+        if self._resting and self._now() - self._worked > WORK:
+            time.sleep(REST)
+            self._worked = self._now()
 
     def stopped(self, path: str) -> None:
         """Say that the rest was not looked at."""
