@@ -57,7 +57,7 @@ class ImportSheet(Sheet[None]):
         Binding("y", "copies", "copy its secret", id="row.secrets"),
         Binding("ctrl+s", "submit", "write", id="form.submit", priority=True),
         Binding("tab", "app.focus_next", "next", show=False, id="form.next"),
-        Binding("escape", "close", "close, nothing is written", id="form.close"),
+        Binding("escape", "close", "close", id="form.close"),
     ]
     DEFAULT_CSS = """
     ImportSheet {

@@ -229,7 +229,7 @@ class ValidateSheet(Sheet[None]):
         page.fact("place", f"{self._below(finding.path)}{line}  {finding.place}".rstrip())
         for label, words in (
             ("Codex", finding.codex),
-            ("Claude Code", finding.claude),
+            ("Claude", finding.claude),
             ("mend", finding.hint),
         ):
             if words:
