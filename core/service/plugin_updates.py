@@ -255,6 +255,7 @@ class PluginUpdates:
                 await self._write_ref(name, commit)
                 await _changed(lambda: ledger.change(lambda book: with_ref(book, name, former)))
             await bench.plugin_set.changed("marketplace/pin", scope)
+            await bench.catalog.refresh()
             return PinResult(pinned=True, at=commit, message=f"{name} stays at commit {commit[:7]}")
         former = (await anyio.to_thread.run_sync(ledger.read)).refs.get(name)
         if former is None or former.pinned != known.ref:
@@ -265,6 +266,7 @@ class PluginUpdates:
         await self._write_ref(name, former.ref)
         await _changed(lambda: ledger.change(lambda book: with_ref(book, name, None)))
         await bench.plugin_set.changed("marketplace/pin", scope)
+        await bench.catalog.refresh()
         follows = former.ref or "its server's default branch"
         return PinResult(pinned=False, message=f"{name} follows {follows} again")
 

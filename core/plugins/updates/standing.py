@@ -142,11 +142,18 @@ def _place_of(source: GitSource) -> list[Any]:
 
 def _npm(source: NpmSource, claimed: str | None, root: str, version: str | None) -> Standing:
     packed = package_version(root)
-    exact = source.version if source.version and source.version[:1].isdigit() else None
+    exact = source.version if _is_exact(source) else None
     if exact is not None and packed:
         return Standing(newer=exact != packed, offered=exact)
     newer = claimed is not None and claimed not in (version, packed)
     return Standing(newer=newer, offered=claimed)
+
+
+def _is_exact(source: GitSource | NpmSource) -> bool:
+    """It can only ever be the same content."""
+    if isinstance(source, GitSource):
+        return FULL_ID.fullmatch(source.sha or source.ref_name or "") is not None
+    return (source.version or "")[:1].isdigit()
 
 
 def package_version(root: str) -> str:
@@ -168,11 +175,10 @@ def next_of_codex(entry: Entry, standing: Standing, *, checkout: bool) -> str:
     Args:
         checkout: Its marketplace is a git checkout that follows a branch.
     """
-    if isinstance(entry.source, (GitSource, NpmSource)):
-        if isinstance(entry.source, GitSource) and not standing.newer:
-            wanted = entry.source.sha or entry.source.ref_name or ""
-            if FULL_ID.fullmatch(wanted):
-                return ""
+    source = entry.source
+    if isinstance(source, (GitSource, NpmSource)):
+        if not standing.newer and _is_exact(source):
+            return ""
         return "Codex fetches its source and may move it at its next list"
     if standing.newer and standing.offered:
         return f"Codex will move this to {standing.offered} at its next list"
