@@ -225,7 +225,7 @@ def _here() -> list[Command]:
             row="mark for a batch",
         ),
         c("plugins.unmark", "", "clear marks", "No row is marked any more", "marketplaces"),
-        c("plugins.server", "", "go to its server", "The server that waits", "marketplaces"),
+        c("plugins.server", "", "to its server", "The server that waits", "marketplaces"),
         c(
             "markets.kinds",
             "K",
