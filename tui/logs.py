@@ -10,6 +10,7 @@ from pathlib import Path
 
 SIZE = 1_000_000  # bytes; then it is rotated
 KEPT = 2
+OURS = ("core", "tui")
 
 
 class PrivateFileHandler(RotatingFileHandler):
@@ -23,13 +24,17 @@ class PrivateFileHandler(RotatingFileHandler):
 def start_logging(file: Path) -> bool:
     """Send everything to `file`; where that cannot be written, nowhere.
 
+    Of others only warnings are kept: what they tell of their work may hold addresses and secrets.
+
     Returns:
         Whether there is a log.
     """
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
-    root.setLevel(logging.INFO)
+    root.setLevel(logging.WARNING)
+    for ours in OURS:
+        logging.getLogger(ours).setLevel(logging.INFO)
     logging.captureWarnings(True)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from core.errors import CoreError
 from tests.fakes.client import FakeClient
 from tui.__main__ import options_of, run, verb_of
 from tui.launch import CoreLink
-from tui.logs import start_logging
+from tui.logs import OURS, start_logging
 from tui.options import Options, state_dir
 
 
@@ -30,6 +30,8 @@ def _own_logging() -> Generator[None]:
         handler.close()
     root.handlers[:] = handlers
     root.setLevel(level)
+    for name in OURS:
+        logging.getLogger(name).setLevel(logging.NOTSET)
     logging.captureWarnings(False)
 
 
@@ -132,6 +134,17 @@ def test_nothing_is_logged_to_the_terminal(tmp_path: Path, capfd: pytest.Capture
     logging.getLogger("x").error("secret words")
     assert capfd.readouterr() == ("", "")
     assert "secret words" in (tmp_path / "jackfield.log").read_text()
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_of_others_only_warnings_are_logged(tmp_path: Path):
+    start_logging(tmp_path / "jackfield.log")
+    for name in ("watchfiles.main", "httpx", "asyncio"):
+        logging.getLogger(name).info("GET https://x.example/?token=1")
+        logging.getLogger(name).warning("%s is unwell", name)
+    logging.getLogger("core.service").info("ours")
+    text = (tmp_path / "jackfield.log").read_text()
+    assert "token" not in text and "watchfiles.main is unwell" in text and "ours" in text
 
 
 @pytest.mark.usefixtures("_own_logging")
