@@ -38,7 +38,6 @@ from core.plugins.marketplaces.removing import MarketplaceRemover
 from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
 from core.plugins.sources.fetch import SourceFetcher
 from core.plugins.sources.git import Git
-from core.plugins.updates.hearing import Hearing
 from core.plugins.updates.memory import PluginMemory
 from core.plugins.updates.noting import CopyNotes
 from core.plugins.updates.updating import Updater
@@ -52,6 +51,7 @@ from core.service.apps import AppsService
 from core.service.config import ConfigDelta, ConfigService
 from core.service.details import DetailService
 from core.service.dispatch import Dispatcher, Handler
+from core.service.forced_hearing import ForcedHearing
 from core.service.late import (
     DOCTOR_METHODS,
     IMPORT_METHODS,
@@ -59,17 +59,16 @@ from core.service.late import (
     PLUGIN_METHODS,
     SEARCH_METHODS,
     TOOL_METHODS,
+    UPDATE_METHODS,
     VALIDATE_METHODS,
     late,
 )
 from core.service.login import LoginService
 from core.service.mcp import McpService
 from core.service.operations import Operations
-from core.service.orphans import OrphanService
 from core.service.panel import Layers, PanelService
 from core.service.plugin_changes import PluginChanges, PluginSet, step
 from core.service.plugin_details import PluginDetails
-from core.service.plugin_updates import ForcedHearing, PluginUpdates, Workbench
 from core.service.plugins import PluginService
 from core.service.problems import ProblemBoard
 from core.service.rows import RowsService
@@ -82,6 +81,7 @@ from core.version import VERSION
 
 if TYPE_CHECKING:
     from core.client.contract import CoreClient
+    from core.service.workbench import Workbench
 
 GOODBYE = 4.0
 """Seconds for everything to end once a core is left."""
@@ -190,7 +190,6 @@ class _Building:
         )
         self.operations.settle = partial(self._plugin_set_changed, "config")
         self.updater = Updater(home, self.installer, self.memory)
-        self._updates: PluginUpdates | None = None
         self.startup = StartupUpgrade(config, self.upgrader, self.plugin_set.changed)
         self._panel_session: PanelService | None = None
         plumbing = Plumbing(
@@ -252,8 +251,7 @@ class _Building:
             panel,
             SwitchService(self.config_service, self.board, self.undoes),
             self.operations,
-            *self._lifecycle(),
-            DetailService(PluginDetails(self.catalog).detail, apps, self.panel),
+            DetailService(PluginDetails(self.catalog, self._config).detail, apps, self.panel),
             self.problems,
             RowsService(self._owners(), self._hub),
         )
@@ -263,6 +261,7 @@ class _Building:
             late(PLUGIN_METHODS, self._installing),
             late(LIST_METHODS, self._lists_service),
             late(DOCTOR_METHODS, self._doctoring),
+            late(UPDATE_METHODS, self._lifecycle),
             late(VALIDATE_METHODS, self._validating),
             late(SEARCH_METHODS, self._searching),
             late(IMPORT_METHODS, self._importing),
@@ -348,6 +347,9 @@ class _Building:
         return service
 
     def _workbench(self) -> Workbench:
+        from core.plugins.updates.hearing import Hearing
+        from core.service.workbench import Workbench
+
         return Workbench(
             deps=self._deps,
             configs=self._config,
@@ -360,11 +362,16 @@ class _Building:
             operations=self.operations,
         )
 
-    def _lifecycle(self) -> tuple[Any, ...]:
+    def _lifecycle(self) -> Mapping[str, Handler]:
+        from core.service.orphans import OrphanService
+        from core.service.plugin_pins import PluginPins
+        from core.service.plugin_updates import PluginUpdates
+
         bench, home = self._workbench(), self._config.home
-        self._updates = PluginUpdates(bench)
         remover = MarketplaceRemover(home, self._config, self.config_service, self._deps.state_dir)
-        return self._updates, OrphanService(bench, self.installer, remover, self.undoes)
+        orphans = OrphanService(bench, self.installer, remover, self.undoes)
+        updates, pins = PluginUpdates(bench), PluginPins(bench)
+        return {**updates.handlers(), **pins.handlers(), **orphans.handlers()}
 
     def _installing(self) -> Mapping[str, Handler]:
         from core.service.market_changes import MarketChanges
@@ -385,8 +392,10 @@ class _Building:
         return {**trust.handlers(), **plugins.handlers(), **markets.handlers()}
 
     async def _hear(self) -> None:
-        if self._updates is not None:
-            await self._updates.hear()
+        """What git servers have, after a forced refetch."""
+        from core.service.plugin_updates import PluginUpdates
+
+        await PluginUpdates(self._workbench()).hear()
 
     def _plugin_changes(self) -> PluginChanges:
         home, deps = self._config.home, self._deps

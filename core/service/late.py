@@ -42,6 +42,17 @@ PLUGIN_METHODS = (
 )
 """Of `core.service.plugin_trust`, `plugin_installing` and `market_changes`."""
 
+UPDATE_METHODS = (
+    "jackfield/plugin/updates",
+    "jackfield/plugin/update",
+    "jackfield/plugin/pin",
+    "jackfield/plugin/rollback",
+    "jackfield/marketplace/pin",
+    "jackfield/orphans",
+    "jackfield/orphan/clean",
+)
+"""Of `core.service.plugin_updates`, `plugin_pins` and `orphans`."""
+
 VALIDATE_METHODS = ("jackfield/validate",)
 """Of `core.service.validate`."""
 SEARCH_METHODS = ("jackfield/search",)

@@ -36,8 +36,8 @@ from core.service.dispatch import Handler
 if TYPE_CHECKING:
     from core.plugins.marketplaces.removing import MarketplaceRemover
     from core.service.plugin_installing import PluginInstalling
-    from core.service.plugin_updates import Workbench
     from core.service.undoing import Undoes
+    from core.service.workbench import Workbench
 
 DEADLINE = 10.0
 _HTTPS = re.compile(r"https?://(?:[^/@]+@)?([^/:]+)(?::\d+)?/(.+)")

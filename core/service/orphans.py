@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from core.plugins.install.installer import Installer
     from core.plugins.marketplaces.removing import MarketplaceRemover
     from core.plugins.updates.backups import Backup
-    from core.service.plugin_updates import Workbench
     from core.service.undoing import Undoes
+    from core.service.workbench import Workbench
 
 
 class OrphanService:

@@ -119,11 +119,15 @@ class PanelService:
         """Open the panel's thread and begin to fill the lists; at once when already open."""
         if not self._started:
             self._started = True
-            config = self._layers.config
-            for fill in (self._fill_plugins, config.run, self._fill_account, self._follow_files):
-                self._tasks.start_soon(self._guarded, fill)
-        thread = await self._layers.panel.open(consent_all=params.consent_all)
+            if params.lists:
+                self._fill()
+        thread = await self._layers.panel.open(consent_all=params.consent_all, only=params.only)
         return PanelStartResult(thread_id=thread.id)
+
+    def _fill(self) -> None:
+        config = self._layers.config
+        for fill in (self._fill_plugins, config.run, self._fill_account, self._follow_files):
+            self._tasks.start_soon(self._guarded, fill)
 
     async def refresh(self, params: RefreshParams, scope: RequestScope) -> RefreshResult:
         """Read a list anew in the background; its events carry the id."""

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
+from core.config.store import ConfigStore
 from core.errors import InvalidRequest
 from core.mcp.masking import masked_arguments, masked_url
 from core.plugins.apps_file import plugin_apps
@@ -16,6 +17,7 @@ from core.plugins.brings import ignored
 from core.plugins.catalog import PluginCatalog
 from core.plugins.commands import plugin_commands
 from core.plugins.entry_manifest import entry_manifest
+from core.plugins.hook_list import HookOwner, listed
 from core.plugins.hooks import EVENTS, plugin_hooks
 from core.plugins.manifest import Manifest, read_manifest
 from core.plugins.mcp_file import plugin_servers
@@ -33,11 +35,14 @@ class PluginDetails:
     The parts of a plugin that lies elsewhere (git, npm) are not known before it is installed.
     """
 
-    def __init__(self, catalog: PluginCatalog) -> None:
-        self._catalog = catalog
+    def __init__(self, catalog: PluginCatalog, configs: ConfigStore) -> None:
+        self._catalog, self._configs = catalog, configs
 
     async def detail(self, row_id: str) -> dict[str, Any]:
         """`plugin`, `skills`, `hooks`, `servers`, `apps`, `commands`, `ignored`, `faults`.
+
+        `unused` tells in words what Codex does not use, with names and reasons; hooks of an
+        installed plugin have their standing in Codex as `status`.
 
         Of an installed one also `former` (kept versions, the newest first) and `changed` (paths
         that differ from its source under the same version).
@@ -59,10 +64,30 @@ class PluginDetails:
         detail = _read(row, offer)
         if not row.installed:
             return detail
+        if detail.get("hooks"):
+            detail["hooks"] = list(self._installed_hooks(row))
         kept = self._catalog.memory.backups.all(row.plugin_id)
         former = [{"version": one.version, "kept": _day(one.at), "at": one.at} for one in kept]
         changed = self._catalog.comparer.changes_of(row.plugin_id) if row.changed else ()
         return detail | {"former": former, "changed": list(changed)}
+
+    def _installed_hooks(self, row: PluginRow) -> Iterator[dict[str, Any]]:
+        """Hooks as Codex lists them, with what it has been told of them."""
+        manifest = read_manifest(row.root)
+        if not isinstance(manifest, Manifest):
+            return
+        state: Any = self._configs.load(None).get("hooks", "state")
+        table = cast("dict[str, Any]", state) if isinstance(state, dict) else {}
+        owner = HookOwner(row.plugin_id, "plugin", row.plugin_id)
+        for hook in listed(plugin_hooks(manifest), owner, table, 0, []):
+            tool = f"{hook.server}/{hook.tool}" if hook.server else ""
+            yield {
+                "event": hook.event_name,
+                "matcher": hook.matcher,
+                "command": hook.command or tool,
+                "status": hook.trust_status if hook.enabled else "off",
+                "path": hook.source_path,
+            }
 
 
 def _day(at: float) -> str:
@@ -96,9 +121,19 @@ def _read(row: PluginRow, offer: Offer | None) -> dict[str, Any]:
             for command in commands
         ],
         "ignored": list(ignored(manifest, len(unused))),
+        "unused": _unused(row, offer, manifest),
         "faults": faults,
     }
     return detail
+
+
+def _unused(row: PluginRow, offer: Offer | None, manifest: Manifest) -> list[dict[str, Any]]:
+    from core.plugins.compat_view.ignores import ignored_parts
+
+    metadata = offer.entry.metadata if offer is not None else {}
+    servers = plugin_servers(manifest)
+    parts = ignored_parts(manifest, servers, metadata, installed=row.installed)
+    return [{"what": part.what, "names": list(part.names), "reason": part.reason} for part in parts]
 
 
 def _skill(skill: Skill) -> dict[str, Any]:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from core.plugins.install.installer import Installed, Installer
     from core.plugins.marketplace_file import Marketplace
     from core.plugins.updates.backups import Backup
-    from core.service.plugin_updates import Workbench
     from core.service.undoing import Undoes
+    from core.service.workbench import Workbench
 
 
 class PluginInstalling:

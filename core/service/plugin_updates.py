@@ -1,25 +1,13 @@
-"""jackfield/plugin/updates, update, pin and rollback; jackfield/marketplace/pin."""
+"""jackfield/plugin/updates and jackfield/plugin/update."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import anyio.to_thread
-
-from core.config.edit_plan import Edit
-from core.errors import CoreError, InvalidRequest
-from core.plugins.market_commit import FULL_ID, checkout_commit
-from core.plugins.marketplaces.roots import checkout_of, configured
-from core.plugins.updates.ledger import FormerRef, with_ref
-from core.protocol.facts import Evidence
+from core.errors import CoreError
+from core.plugins.market_commit import FULL_ID
 from core.protocol.jackfield_plugins import (
-    MarketplacePinParams,
-    PinParams,
-    PinResult,
-    RollbackParams,
-    RollbackResult,
     Update,
     UpdateOutcome,
     UpdateParams,
@@ -28,49 +16,22 @@ from core.protocol.jackfield_plugins import (
     UpdatesResult,
 )
 from core.protocol.plugins import GitSource
-from core.protocol.rows import Domain, MarketplaceRow, PluginRow
+from core.protocol.rows import MarketplaceRow, PluginRow
 from core.scope import RequestScope
 from core.service.dispatch import Handler
-from core.service.operations import Cancelled, Operations
+from core.service.operations import Cancelled
+from core.service.workbench import Workbench
 
 if TYPE_CHECKING:
-    from core.config.store import ConfigStore
-    from core.plugins.catalog import PluginCatalog
     from core.plugins.entries import Entry
-    from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
-    from core.plugins.updates.hearing import Hearing
-    from core.plugins.updates.updating import Updater
-    from core.ports import Deps
-    from core.service.config import ConfigService
-    from core.service.plugin_changes import PluginSet
 
 FILES_TOLD = 50
 _BLOCKED = frozenset({"blocked", "skipped", "leftOver"})
 Faults = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workbench:
-    """What updates are made with."""
-
-    deps: Deps
-    configs: ConfigStore
-    config: ConfigService
-    catalog: PluginCatalog
-    updater: Updater
-    upgrader: MarketplaceUpgrader
-    hearing: Hearing
-    plugin_set: PluginSet
-    operations: Operations
-
-    def may_write(self) -> None:
-        """Raises InvalidRequest where nothing may be written."""
-        if self.deps.read_only:
-            raise InvalidRequest("Jackfield runs read-only")
-
-
 class PluginUpdates:
-    """Updates of installed plugins, and the way back."""
+    """Updates of installed plugins."""
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
@@ -79,9 +40,6 @@ class PluginUpdates:
         return {
             "jackfield/plugin/updates": self.updates,
             "jackfield/plugin/update": self.update,
-            "jackfield/plugin/pin": self.pin,
-            "jackfield/plugin/rollback": self.rollback,
-            "jackfield/marketplace/pin": self.pin_marketplace,
         }
 
     # -- what could be updated
@@ -214,99 +172,9 @@ class PluginUpdates:
         said = "copied anew" if same else f"{updated.before or '?'} → {updated.version}"
         return _outcome(row, "updated", said, updated.before, updated.version)
 
-    # -- pins
-
-    async def pin(self, params: PinParams, scope: RequestScope) -> PinResult:
-        """Keep a plugin as it is, or no longer."""
-        bench = self._bench
-        at = bench.deps.clock.now()
-        pin = await bench.updater.pin(params.id, at, pinned=params.pinned)
-        await bench.catalog.refresh()
-        name = params.id.partition("@")[0]
-        if pin is None:
-            return PinResult(pinned=False, message=f"{name} is updated again with the others")
-        rows = bench.catalog.plugins.current.rows.values()
-        codex = next((row.codex for row in rows if row.plugin_id == params.id), "")
-        said = f"{name} stays at {pin.version}"
-        return PinResult(
-            pinned=True,
-            at=pin.version,
-            message=f"{said}; {codex}" if codex else said,
-            codex=codex,
-        )
-
-    async def pin_marketplace(self, params: MarketplacePinParams, scope: RequestScope) -> PinResult:
-        """Write the checkout's commit as `ref`, or the former `ref` again."""
-        bench, name = self._bench, params.name
-        bench.may_write()
-        loaded = await anyio.to_thread.run_sync(bench.configs.load, None)
-        known = configured(loaded).get(name)
-        if known is None or known.kind != "git":
-            message = f"marketplace `{name}` is not configured as a Git marketplace"
-            raise InvalidRequest(message, hint="pin its plugins one by one instead")
-        ledger = bench.updater.memory.ledger
-        if params.pinned:
-            root = checkout_of(bench.configs.home, name)
-            commit = await anyio.to_thread.run_sync(checkout_commit, root)
-            if not FULL_ID.fullmatch(commit):
-                raise InvalidRequest(f"the commit of {root} cannot be told")
-            former = FormerRef(ref=known.ref, pinned=commit)
-            if known.ref != commit:
-                await self._write_ref(name, commit)
-                await _changed(lambda: ledger.change(lambda book: with_ref(book, name, former)))
-            await bench.plugin_set.changed("marketplace/pin", scope)
-            await bench.catalog.refresh()
-            return PinResult(pinned=True, at=commit, message=f"{name} stays at commit {commit[:7]}")
-        former = (await anyio.to_thread.run_sync(ledger.read)).refs.get(name)
-        if former is None or former.pinned != known.ref:
-            place = Evidence(file=str(bench.configs.home.config_file), layer="user")
-            message = f"marketplace `{name}` has not been pinned here"
-            hint = f"edit `ref` of [marketplaces.{name}]"
-            raise InvalidRequest(message, evidence=place, hint=hint)
-        await self._write_ref(name, former.ref)
-        await _changed(lambda: ledger.change(lambda book: with_ref(book, name, None)))
-        await bench.plugin_set.changed("marketplace/pin", scope)
-        await bench.catalog.refresh()
-        follows = former.ref or "its server's default branch"
-        return PinResult(pinned=False, message=f"{name} follows {follows} again")
-
-    async def _write_ref(self, name: str, ref: str | None) -> None:
-        edit = Edit.at("marketplaces", name, "ref", value=ref)
-        await self._bench.config.write([edit], tolerant=True)
-
-    # -- the way back
-
-    async def rollback(self, params: RollbackParams, scope: RequestScope) -> RollbackResult:
-        """Put a former version back and pin it. Emits `OperationProgress`."""
-        bench, plugin_id = self._bench, params.id
-        bench.may_write()
-        await bench.catalog.refresh()
-        rows = bench.catalog.plugins.current.rows.values()
-        if not any(row.plugin_id == plugin_id and row.installed for row in rows):
-            raise InvalidRequest(f"{plugin_id} is not installed")
-        async with bench.operations.run("roll back", plugin_id):
-            at = bench.deps.clock.now()
-            back = await bench.updater.roll_back(plugin_id, params.version, at)
-        await bench.plugin_set.changed("rollback", scope)
-        await bench.catalog.refresh()
-        rows = bench.catalog.plugins.current.rows.values()
-        codex = next((row.codex for row in rows if row.plugin_id == plugin_id), "")
-        name = plugin_id.partition("@")[0]
-        said = f"{name} is {back.version} again, and pinned"
-        return RollbackResult(
-            version=back.version,
-            before=back.before,
-            message=f"{said}; {codex}" if codex else said,
-            codex=codex,
-        )
-
 
 async def _leave_alone(market: str, entry: Entry) -> None:
     """A marketplace is refreshed; what is installed from it is updated on its own."""
-
-
-async def _changed(change: Callable[[], Any]) -> None:
-    await anyio.to_thread.run_sync(change)
 
 
 def _branch(row: MarketplaceRow) -> str:
@@ -346,28 +214,3 @@ def _outcome(
         version=version,
         message=message,
     )
-
-
-class ForcedHearing:
-    """The plugin lists as the panel's session refreshes them: a forced one asks the servers too.
-
-    Args:
-        spawn: Starts background work: nobody waits for servers.
-    """
-
-    def __init__(
-        self, catalog: PluginCatalog, hear: Callable[[], Awaitable[Any]], spawn: Callable[..., Any]
-    ) -> None:
-        self._catalog, self._hear, self._spawn = catalog, hear, spawn
-
-    async def refresh(
-        self, *, forced: bool, refresh_id: str = "", domain: Domain = "plugins"
-    ) -> None:
-        """Read the lists; then, when forced, hear what the servers have."""
-        await self._catalog.refresh(forced=forced, refresh_id=refresh_id, domain=domain)
-        if forced:
-            self._spawn(self._hear)
-
-    def watched_paths(self) -> Sequence[Any]:
-        """As the catalog says."""
-        return self._catalog.watched_paths()
