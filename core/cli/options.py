@@ -70,7 +70,7 @@ def override_tree(
     Raises:
         CoreError: One has no `=` or no key.
     """
-    pairs = [_pair(text) for text in settings]
+    pairs = [setting(text) for text in settings]
     pairs += [(["features", feature], True) for feature in on]
     pairs += [(["features", feature], False) for feature in off]
     tree: dict[str, Any] = {}
@@ -79,7 +79,8 @@ def override_tree(
     return tree
 
 
-def _pair(text: str) -> tuple[list[str], Any]:
+def setting(text: str) -> tuple[list[str], Any]:
+    """`KEY=VALUE`: the steps of its dotted key, and its value. Raises CoreError for none."""
     key, equals, value = text.partition("=")
     if not equals:
         raise CoreError(f"Invalid override (missing '='): {text}")

@@ -26,7 +26,12 @@ def in_core(deps: Deps, overrides: Mapping[str, Any], work: Work) -> int:
     """
     came: list[signal.Signals] = []
     codes: list[int] = []
-    anyio.run(_run, deps, overrides, work, came, codes)
+    try:
+        anyio.run(_run, deps, overrides, work, came, codes)
+    except BaseExceptionGroup as group:
+        if group.subgroup(BrokenPipeError) is not None:  # of a print in some task
+            raise BrokenPipeError from None
+        raise
     if came:
         return 128 + came[0]
     return codes[0]

@@ -38,8 +38,18 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {
+    "list": Verb("core.cli.listing", "list plugins, apps, tools, servers or marketplaces"),
+    "show": Verb("core.cli.show", "show everything that is known of one of them"),
+    "install": Verb("core.cli.install", "install plugins and enable them"),
+    "uninstall": Verb("core.cli.uninstall", "take plugins out again"),
+    "enable": Verb("core.cli.enable", "turn a plugin, a server, an app or a tool on"),
+    "disable": Verb("core.cli.disable", "turn a plugin, a server, an app or a tool off"),
+    "update": Verb("core.cli.update", "bring installed plugins to what is offered"),
+    "marketplace": Verb("core.cli.marketplace", "add, remove, upgrade and list marketplaces"),
     "mcp": Verb("core.cli.mcp", "MCP servers, as `codex mcp` has them, and more", words=True),
     "plugin": Verb("core.cli.plugin", "plugins, as `codex plugin` has them", words=True),
+    "events": Verb("core.cli.events", "print what happens as JSON lines"),
+    "completion": Verb("core.cli.completion", "print completion for a shell"),
     "app-server": Verb("core.cli.app_server", "serve the Codex app-server protocol on stdio"),
     "restore": Verb("core.cli.restore", "put a file back as it was before we changed it"),
     "doctor": Verb("core.cli.doctor", "look this home and this machine over, with fixes"),

@@ -32,9 +32,13 @@ class PanelStartParams(Message, frozen=True, kw_only=True):
 
     Attributes:
         consent_all: Every program counts as agreed to (`--yes`).
+        only: Only these servers are started; None = all that were agreed to.
+        lists: Fill the other lists and watch the files as well.
     """
 
     consent_all: bool = False
+    only: tuple[str, ...] | None = None
+    lists: bool = True
 
 
 class PanelStartResult(Message, frozen=True, kw_only=True):
@@ -99,12 +103,16 @@ class SwitchParams(Message, frozen=True, kw_only=True):
     Attributes:
         id: Plugin id, server name, app id, or `SERVER/TOOL`.
         layer: `user`: write there even though another layer decides.
+        server, plugin_id: Where no panel has been started that would know: the server of a tool,
+            and the plugin that brings a server.
     """
 
     kind: Literal["plugin", "server", "app", "tool"]
     id: str
     enabled: bool
     layer: Literal["user"] | None = None
+    server: str | None = None
+    plugin_id: str | None = None
 
 
 class SwitchResult(Message, frozen=True, kw_only=True):

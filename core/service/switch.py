@@ -49,8 +49,9 @@ class SwitchService:
             case "app":
                 return await config.switch_app(params.id, params.enabled, force=force)
             case "server":
+                plugin_id = self._plugin_of(params.id) or params.plugin_id
                 return await config.switch_server(
-                    params.id, params.enabled, plugin_id=self._plugin_of(params.id), force=force
+                    params.id, params.enabled, plugin_id=plugin_id, force=force
                 )
             case "tool":
                 return await self._tool(params, force=force)
@@ -60,12 +61,15 @@ class SwitchService:
         row = self._board.inventory.current.rows.get(params.id)
         if row is not None:
             owner, name = row.owner, row.name
+        elif params.server is not None:
+            owner, name = params.server, params.id.removeprefix(f"{params.server}/")
         elif not slash:
             raise InvalidRequest(f"no tool {params.id!r} here")
-        if owner not in self._board.servers.current.rows:
+        if owner not in self._board.servers.current.rows and params.server is None:
             return await self._config.switch_app_tool(owner, name, params.enabled, force=force)
+        plugin_id = self._plugin_of(owner) or params.plugin_id
         return await self._config.switch_server_tool(
-            owner, name, params.enabled, plugin_id=self._plugin_of(owner), force=force
+            owner, name, params.enabled, plugin_id=plugin_id, force=force
         )
 
     def _plugin_of(self, server: str) -> str | None:

@@ -74,6 +74,7 @@ class Panel:
         self.desk = Desk(emit, deps.clock)
         self.problems: tuple[Problem, ...] = ()
         self.thread: Thread | None = None
+        self._only: frozenset[str] | None = None
         self._turn = anyio.Lock()
         self._numbers = count(1)
         self._asked: frozenset[str] = frozenset()
@@ -86,17 +87,19 @@ class Panel:
         """On whose behalf servers are contacted."""
         return self._caller
 
-    async def open(self, *, consent_all: bool = False) -> Thread:
+    async def open(self, *, consent_all: bool = False, only: Iterable[str] | None = None) -> Thread:
         """Make the thread and start what was agreed to; the same thread when asked again.
 
         Args:
             consent_all: Everything counts as agreed to, but for untrusted folders.
+            only: No server but these is started; None = all.
         """
         async with self._turn:
             if self.thread is not None:
                 return self.thread
             await self._store.load()
             self.consent.everything = consent_all
+            self._only = None if only is None else frozenset(only)
             cwd = self._deps.cwd
             # The account may lie in a keyring that is slow to answer; the first rows do not wait.
             reading = await self._manager.source.read(cwd, account=False)
@@ -255,11 +258,15 @@ class Panel:
     # -- consent
 
     def _holds(self, spec: ServerSpec) -> bool:
+        if self._only is not None and spec.name not in self._only:
+            return True
         if isinstance(spec.target, Endpoint) and spec.target.hosted:
             return False
         return PANEL.consent and self.consent.holds(spec)
 
     def _hold_reason(self, spec: ServerSpec) -> str | None:
+        if self._only is not None and spec.name not in self._only:
+            return "not asked for"
         return self.consent.reason(spec) if self._holds(spec) else None
 
     def _refusal(self, spec: ServerSpec) -> str:

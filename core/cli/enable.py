@@ -1,0 +1,8 @@
+"""`jackfield enable`."""
+
+from __future__ import annotations
+
+from core.cli.switching import arguments
+from core.cli.switching import run_enable as run
+
+__all__ = ["arguments", "run"]
