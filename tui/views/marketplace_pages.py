@@ -66,10 +66,7 @@ def plugin_page(
         page.section("Left over")
         page.text(row.reason or "No marketplace offers it, so it is never updated.")
     _uses(page, row, state, detail)
-    ignored = texts_of(detail.get("ignored")) or list(row.brings.ignored if row.brings else ())
-    if ignored:
-        page.section("Codex ignores")
-        page.text(", ".join(ignored), "muted")
+    _ignores(page, row, detail)
     _versions(page, row, detail)
     if row.root:
         page.gap()
@@ -100,6 +97,25 @@ def _uses(page: Page, row: PluginRow, state: State, detail: Details) -> None:
             page.text(target, "muted", indent=10)
     if not rows and not _summary(row):
         page.text("Nothing. Installing it changes nothing for Codex.", "muted")
+
+
+def _ignores(page: Page, row: PluginRow, detail: Details) -> None:
+    """Each kind of thing with its names and why; without them the counts."""
+    unused = items_of(detail.get("unused"))
+    counted = texts_of(detail.get("ignored")) or list(row.brings.ignored if row.brings else ())
+    faults = texts_of(detail.get("faults"))
+    if not unused and not counted and not faults:
+        return
+    page.section("Codex ignores")
+    for entry in unused:
+        names = texts_of(entry.get("names"))
+        page.text(f"{plural(len(names), text_of(entry, 'what'))}: {', '.join(names)}", limit=3)
+        if reason := text_of(entry, "reason"):
+            page.text(reason, "muted", indent=2)
+    if not unused and counted:
+        page.text(", ".join(counted), "muted")
+    for fault in faults:
+        page.text(fault, "muted")
 
 
 def _label(word: str, entry: Mapping[str, Any]) -> str:

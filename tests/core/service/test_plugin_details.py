@@ -21,11 +21,14 @@ from core.protocol.jackfield import IdParams, PanelStartParams
 pytestmark = pytest.mark.anyio
 
 
-def write_home(codex_home: Path, root: Path) -> None:
+TWO_HOOKS = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": c} for c in "ab"]}]}}
+
+
+def write_home(codex_home: Path, root: Path, more: str = "") -> None:
     write_market(root)
     codex_home.mkdir(parents=True, exist_ok=True)
     table = f'[marketplaces.m]\nsource_type = "local"\nsource = {json.dumps(str(root))}\n'
-    (codex_home / "config.toml").write_text(table)
+    (codex_home / "config.toml").write_text(table + more)
 
 
 def write_market(root: Path) -> None:
@@ -55,8 +58,8 @@ def write_market(root: Path) -> None:
 
 
 @asynccontextmanager
-async def details(deps: Deps, root: Path) -> AsyncGenerator[Any]:
-    write_home(Path(deps.environ["CODEX_HOME"]), root)
+async def details(deps: Deps, root: Path, more: str = "") -> AsyncGenerator[Any]:
+    write_home(Path(deps.environ["CODEX_HOME"]), root, more)
     async with open_core(deps) as core:
         client = core.client()
 
@@ -83,6 +86,10 @@ async def test_every_part_is_told_with_what_it_runs_and_no_secret(deps: Deps, tm
     assert servers["local"]["environment"] == ["KEY"]
     assert servers["far"]["target"].startswith("https://")
     assert told["ignored"] == ["1 agent"]
+    unused = {entry["what"]: entry for entry in told["unused"]}
+    assert unused["agent"]["names"] == ["helper"]
+    assert unused["server"]["names"] == ["bad"]
+    assert unused["server"]["reason"].startswith("left out: ")
     assert any("bad" in fault for fault in told["faults"])
     for secret in ("s3cret", "v4lue", "pa55"):
         assert secret not in json.dumps(told)
@@ -92,3 +99,19 @@ async def test_an_unknown_row_is_refused(deps: Deps, tmp_path: Path):
     async with details(deps, tmp_path / "market") as detail:
         with pytest.raises(CoreError, match="no plugin 'nope@m' here"):
             await detail("nope@m")
+
+
+async def test_hooks_of_an_installed_plugin_say_what_codex_was_told(deps: Deps, tmp_path: Path):
+    copy = Path(deps.environ["CODEX_HOME"]) / "plugins/cache/m/guard/local"
+    for name, text in (
+        (".codex-plugin/plugin.json", '{"name": "guard"}'),
+        ("hooks/hooks.json", json.dumps(TWO_HOOKS)),
+    ):
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    key = "guard@m:hooks/hooks.json:stop:0:1"
+    more = f'[plugins."guard@m"]\n[hooks.state."{key}"]\nenabled = false\n'
+    async with details(deps, tmp_path / "market", more) as detail:
+        told = await detail("guard@m")
+    assert [hook["status"] for hook in told["hooks"]] == ["untrusted", "off"]

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from core.protocol.events import OperationProgress
-from core.protocol.rows import Brings, MarketplaceRow
+from core.protocol.facts import Evidence, Problem
+from core.protocol.rows import Brings, MarketplaceRow, ServerRow
 from tests.tui import world
 from tests.tui.views.support import PLACE, cell, line, page_of, store_of, text, whole
 from tui.store import ViewStore
@@ -266,3 +268,44 @@ def test_ids_of_twins_stay_apart():
     view = view_of(store_of(marketplaces=world.MARKETPLACES, plugins=rows))
     assert len(plugins(view, "all")) == 2
     assert view.copy_id("plugin:code-review@acme-tools#2") == "code-review@acme-tools"
+
+
+def test_a_plugin_says_that_a_server_of_it_waits_for_a_sign_in():
+    server = ServerRow(
+        id="far", name="far", status="authenticationRequired", plugin_id="code-review@acme-tools"
+    )
+    view = view_of(
+        store_of(marketplaces=world.MARKETPLACES, plugins=world.PLUGINS, servers=[server])
+    )
+    row = view.plugin("plugin:code-review@acme-tools")
+    assert row is not None and view.waiting_server(row) == server
+    assert plugin_state(row, None, server)[:3] == ("needs", "sign-in", "far")
+    off = replace(row, enabled=False)
+    assert view.waiting_server(off) is None
+
+
+def test_a_marketplace_that_policy_blocks_names_the_line():
+    rule = Evidence(file="/etc/codex/requirements.toml", line=2, layer="requirements")
+    problem = Problem(id="x", domain="marketplaces", message="not allowed", evidence=rule)
+    row = replace(world.MARKETPLACES[0], listed="blocked", problems=(problem,))
+    state = market_state(row)
+    assert state == ("policy", "blocked", "requirements.toml:2 does not allow its source")
+
+
+def test_what_codex_ignores_is_told_with_names_and_reasons():
+    view = view_of()
+    key = "plugin:code-review@acme-tools"
+    view.details[key] = {
+        "unused": [{"what": "agent", "names": ["a", "b"], "reason": "only Claude Code uses it"}],
+        "faults": ["hooks.json: it is broken"],
+    }
+    shown = page_of(view, key)
+    assert "2 agents: a, b" in shown
+    assert "only Claude Code uses it" in shown
+    assert "hooks.json: it is broken" in shown
+
+
+def test_a_marked_row_carries_its_mark_before_its_name():
+    view = view_of()
+    view.marked.add("plugin:code-review@acme-tools")
+    assert text(view.row("plugin:code-review@acme-tools").cells["name"]).startswith("✓ code-review")
