@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +15,7 @@ import anyio
 from core.config.backup import Backups
 from core.config.cooked import cooked, with_absolute_paths
 from core.config.edit_judge import judge, refuse_broken
-from core.config.edit_plan import INVALID, Edit, Plan, apply_edits, equivalent
+from core.config.edit_plan import INVALID, Edit, Plan, Segments, apply_edits, equivalent
 from core.config.edit_text import TextEditor
 from core.config.files import Unreadable, os_reason, read_bytes
 from core.config.merge import at, has
@@ -29,6 +30,7 @@ from core.ports import Deps
 from core.protocol.facts import Evidence
 
 _TRIES = 5
+_REMEMBERED = 200
 Outcome = Literal["kept", "rewritten", "lost"]
 
 
@@ -72,6 +74,7 @@ class ConfigEditor:
         self._deps = deps
         self.backups = backups or Backups(deps.state_dir, deps.clock.now)
         self._written: dict[str, bytes] = {}
+        self._lately: deque[tuple[str, Plan]] = deque(maxlen=_REMEMBERED)
 
     async def write(
         self,
@@ -168,6 +171,7 @@ class ConfigEditor:
             self.backups.before_write(path, before)
             _replace(path, target, before, after)
             self._written[target] = after
+            self._lately.append((target, plan))
         undo = Undo(path, plan.undo, before, after)
         version = self._version(path, plan.tree)
         return WriteResult(Path(path), version, changed, plan, undo)
@@ -213,7 +217,7 @@ class ConfigEditor:
 
         Codex takes no lock: a writer that had read the file before us and wrote after us has
         undone our change without seeing it. That is mended once. A value that is neither ours
-        nor the old one was somebody's choice and stays.
+        nor the old one was somebody's choice and stays, and so does what we have written since.
         """
         return await anyio.to_thread.run_sync(partial(self._recheck, result))
 
@@ -227,7 +231,7 @@ class ConfigEditor:
         except (InternalError, ConfigWriteError):
             return "lost"
         old = _tree_of(result.undo.before)
-        changes = result.plan.changes
+        changes = self._still_wanted(result, os.path.realpath(path))
         if all(_value(value, segments) == wanted for segments, wanted in changes):
             return "kept"
         if any(_value(value, segments) != _value(old, segments) for segments, _ in changes):
@@ -239,6 +243,23 @@ class ConfigEditor:
         except (InternalError, ConfigWriteError):
             return "lost"
         return "rewritten"
+
+    def _still_wanted(self, result: WriteResult, target: str) -> list[tuple[Segments, Any]]:
+        """Changes of a write that no later write of ours has changed again."""
+        plans = [plan for file, plan in list(self._lately) if file == target]
+        place = next((n for n, plan in enumerate(plans) if plan is result.plan), len(plans))
+        later = [path for plan in plans[place + 1 :] for path, _ in plan.changes]
+        return [
+            (path, wanted)
+            for path, wanted in result.plan.changes
+            if not any(_overlap(path, other) for other in later)
+        ]
+
+
+def _overlap(one: Segments, other: Segments) -> bool:
+    """One path is the other, or leads to it."""
+    short = min(len(one), len(other))
+    return one[:short] == other[:short]
 
 
 def _json(value: Any) -> Any:

@@ -385,3 +385,32 @@ async def test_errors_never_carry_the_content(world: World):
     result = await world.editor.write([Edit("model", "m")])
     assert "sesame" not in str(caught.value)
     assert "sesame" not in repr(result.undo)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Edit("a.b", True), Edit("a", None)),
+        (Edit("a", {"b": True}), Edit("a.b", False)),
+        (Edit("a.b", True), Edit("a.b", None)),
+    ],
+)
+async def test_what_we_have_changed_again_ourselves_is_not_written_once_more(
+    world: World, first: Edit, second: Edit
+):
+    world.user("x = 1\n")
+    result = await world.editor.write([first])
+    again = await world.editor.write([second])
+    after = world.text()
+    assert await world.editor.recheck(result) == "kept"
+    assert await world.editor.recheck(again) == "kept"
+    assert world.text() == after
+
+
+async def test_a_later_write_of_another_value_does_not_hide_that_one_was_undone(world: World):
+    world.user("x = 1\n")
+    result = await world.editor.write([Edit("a", 1)])
+    world.user("x = 1\n")
+    await world.editor.write([Edit("b", 2)])
+    assert await world.editor.recheck(result) == "rewritten"
+    assert read_toml(world.text()).value == {"x": 1, "a": 1, "b": 2}
