@@ -33,6 +33,14 @@ sys.exit(1)
 """
 
 
+_ELSEWHERE = ("SSH_CONNECTION", "SSH_TTY", "CODESPACES", "REMOTE_CONTAINERS")
+
+
+def elsewhere(environ: Mapping[str, str]) -> bool:
+    """The person's browser is likely to run on another machine, where our ports are not ours."""
+    return any(environ.get(name) for name in _ELSEWHERE)
+
+
 class SystemBrowser:
     """The `Browser` of a real core."""
 

@@ -15,6 +15,7 @@ from core.apps.layer import AppLayer, build_app_layer
 from core.auth.account import Account
 from core.auth.layer import SignInLayer
 from core.auth.probe import MetadataProbe
+from core.browser import elsewhere
 from core.channels import EventHub
 from core.client.in_process import InProcessClient
 from core.compat.refresh_on_list import RefreshOnList
@@ -49,6 +50,7 @@ from core.scope import RequestScope
 from core.service.account import AccountService
 from core.service.apps import AppsService
 from core.service.config import ConfigDelta, ConfigService
+from core.service.credentials import CredentialFollower
 from core.service.details import DetailService
 from core.service.dispatch import Dispatcher, Handler
 from core.service.forced_hearing import ForcedHearing
@@ -224,6 +226,15 @@ class _Building:
         self.board.beside = self.app_layer.installed.snapshot_tools
         self.app_layer.installed.listen(self.board.sync)
         self.panel = Panel(deps, self.threads, self.board, self.judge, hub.emit, version=VERSION)
+        self.follower = CredentialFollower(
+            self.sign_in.sign_ins,
+            self.threads,
+            self.panel,
+            self.judge.probe,
+            deps.clock,
+            home,
+            deps.environ,
+        )
         self.problems = ProblemBoard(hub, deps.clock)
         self.config_service.listen(self._threads_follow)
 
@@ -314,10 +325,11 @@ class _Building:
             self.sign_in.sign_ins,
             self.threads,
             self.panel,
-            self.judge.probe,
+            self.follower,
             self._deps.clock,
             self._deps.browser,
             self._hub.emit,
+            direct=elsewhere(self._deps.environ),
         )
 
     def _panel_service(self) -> PanelService:
@@ -328,6 +340,7 @@ class _Building:
             installed=self.app_layer.installed,
             app_layer=self.app_layer,
             account=self.account.refresh,
+            credentials=self.follower,
             config=self.config_service,
             plugin_set=self._plugin_set_changed,
             operations=self.operations,

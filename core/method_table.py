@@ -416,6 +416,9 @@ JACKFIELD_LOGIN_START: Method[login.LoginStartParams, login.LoginState] = Method
 JACKFIELD_LOGIN_STATE: Method[login.LoginIdParams, login.LoginState] = Method(
     "jackfield/login/state", _LOGIN + "LoginIdParams", _LOGIN + "LoginState"
 )
+JACKFIELD_LOGIN_LIST: Method[jackfield.NoParams, login.LoginList] = Method(
+    "jackfield/login/list", _OURS + "NoParams", _LOGIN + "LoginList", params_optional=True
+)
 JACKFIELD_LOGIN_PASTE: Method[login.LoginPasteParams, login.LoginPasteResult] = Method(
     "jackfield/login/paste", _LOGIN + "LoginPasteParams", _LOGIN + "LoginPasteResult"
 )

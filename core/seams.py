@@ -213,6 +213,14 @@ class BearerSource(Protocol):
         """The server answered 401 to `token`: one try to refresh; a new token or None."""
         ...
 
+    async def why(self, target: SignInTarget) -> str:
+        """Why `status` is what it is, for people; "" when there is nothing to say."""
+        ...
+
+    async def insufficient(self, target: SignInTarget, scopes: Sequence[str]) -> None:
+        """The server answered 403: what was granted lacks `scopes`; () where it names none."""
+        ...
+
 
 class AuthProbe(Protocol):
     """The sign-in layer's answer to: does this server offer OAuth? It only ever reads."""

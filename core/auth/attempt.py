@@ -14,9 +14,10 @@ from urllib.parse import urlencode, urlsplit
 import anyio
 
 from core.auth.callback import DONE, INVALID, Arrival, Redirect
+from core.auth.credentials import Stored
 from core.auth.discovery import Discovered
 from core.auth.outgoing import Step
-from core.auth.token_endpoint import Client, Tokens
+from core.auth.token_endpoint import CLIENT_LOST, Client, Tokens, TokensRefused
 from core.errors import CoreError
 
 Stage = Literal["waiting", "exchanging", "done", "failed", "cancelled"]
@@ -24,6 +25,7 @@ NOT_HANDLED = "failed to handle OAuth callback"
 TIMED_OUT = "timed out waiting for OAuth callback"
 CANCELLED = "the sign-in was cancelled"
 _REFUSED_PAGE = "The authorization server refused. You may close this window."
+_ANEW = "the server had forgotten our registration; a new one was made: open the page again"
 _FAILED_PAGE = "The sign-in failed. You may close this window."
 
 
@@ -54,7 +56,7 @@ class DeviceCode:
 
 
 Exchange = Callable[[Arrival], Awaitable[Tokens]]
-Commit = Callable[[Tokens], Awaitable[str]]
+Commit = Callable[[Tokens], Awaitable[Stored]]
 
 
 @dataclass(kw_only=True)
@@ -67,9 +69,11 @@ class Attempt:
         patient: A redirect with a wrong `state` or `iss` does not end it, and the browser is told
             how it ended. Otherwise as observed in Codex 0.171.0: it is told before the exchange.
         scopes_before: Granted to the sign-in that this one replaces.
+        missing: What the server has said is lacking in that one.
+        renew: Registers anew and makes another `url`, where the client is not known any more.
         poll: Waits for the person's answer to the device code.
         spawn: Starts what goes on after the browser has been answered.
-        store: Where the tokens are, once it is done.
+        store: Where the tokens are, once it is done; `store_note`: what to know about that.
         error: The wire's words for its failure; `reason`: those for people.
         rejected: Why what came so far was not it.
     """
@@ -87,6 +91,8 @@ class Attempt:
     ends_at: float
     patient: bool
     scopes_before: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    renew: Callable[[], Awaitable[None]] | None = field(default=None, repr=False)
     poll: Callable[[], Awaitable[Tokens]] | None = field(default=None, repr=False)
     spawn: Callable[..., object] | None = field(default=None, repr=False)
     url: str = field(default="", repr=False)
@@ -95,6 +101,7 @@ class Attempt:
     proof: Proof = field(default_factory=Proof, repr=False)
     stage: Stage = "waiting"
     store: str = ""
+    store_note: str = ""
     error: str = ""
     reason: str = ""
     rejected: str = ""
@@ -124,6 +131,8 @@ class Attempt:
             self.spawn(self.finish, arrival)
             return 200, DONE
         await self.finish(arrival)
+        if self.stage == "waiting":
+            return 302, self.url  # registered anew: the same browser asks once more
         return (200, DONE) if self.succeeded else (400, _FAILED_PAGE)
 
     async def pasted(self, text: str) -> str:
@@ -138,7 +147,7 @@ class Attempt:
         if arrival.error:
             return f"the authorization server answered {arrival.error[:64]}"
         await self.finish(arrival)
-        return "" if self.succeeded else self.reason
+        return "" if self.succeeded else self.reason or self.rejected
 
     async def finish(self, arrival: Arrival) -> None:
         """Get the tokens and store them."""
@@ -158,12 +167,33 @@ class Attempt:
         try:
             # The code is used up by this: what comes back must not be lost with the caller.
             with anyio.CancelScope(shield=True):
-                self.store = await self.commit(await get())
+                stored = await self.commit(await get())
+                self.store, self.store_note = stored.place, stored.note
         except CoreError as error:
-            stored = error.message.startswith("failed to write")
-            self.fail(error.message if stored else NOT_HANDLED, error.message)
+            if await self._renewed(error):
+                return
+            unstored = error.message.startswith("failed to write")
+            said = error.message
+            self.fail(
+                said if unstored else NOT_HANDLED, f"{said}: {error.hint}" if unstored else said
+            )
         else:
             self._end("done")
+
+    async def _renewed(self, error: CoreError) -> bool:
+        """The client was not known any more: once, another is made and the person asked again."""
+        if not isinstance(error, TokensRefused) or error.error not in CLIENT_LOST:
+            return False
+        renew, self.renew = self.renew, None
+        if renew is None:
+            return False
+        try:
+            with anyio.CancelScope(shield=True):
+                await renew()
+        except CoreError:
+            return False
+        self.rejected, self.stage = _ANEW, "waiting"
+        return True
 
     def fail(self, error: str, reason: str) -> None:
         """It did not work out."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 
 import anyio
 
@@ -14,6 +13,7 @@ from core.auth.credentials import Credentials, Place
 from core.auth.discovery import Discovered, DiscoveryFailed, discover
 from core.auth.grants import Grant, store_key
 from core.auth.outgoing import Outgoing
+from core.auth.standing import Standings
 from core.auth.token_endpoint import FINAL, Client, Tokens, TokensRefused, ask_tokens
 from core.errors import CoreError, SignInNeeded
 from core.ports import Clock
@@ -22,8 +22,6 @@ from core.seams import SignInTarget
 DISCOVERY_LIMIT = 10.0
 TOKEN_LIMIT = 10.0
 """Seconds for the request that uses up a refresh token; it is not given up in between."""
-PATIENCE = 20.0
-"""Seconds for which a status does not try again what has just failed."""
 _REQUIRED = "authorization required: OAuth authorization required"
 
 Opens = Callable[[SignInTarget], "AsyncGenerator[Outgoing]"]
@@ -34,15 +32,6 @@ class RefreshFailed(CoreError):
     """There is no new token now; there may be one later."""
 
 
-@dataclass(frozen=True)
-class _Verdict:
-    """How the last attempt to refresh a grant ended. `at`: monotonic seconds."""
-
-    grant: str
-    error: CoreError
-    at: float
-
-
 class StoredBearer:
     """The `BearerSource` of a core.
 
@@ -50,6 +39,10 @@ class StoredBearer:
         opens: Makes what sends requests on behalf of a server; a generator of one.
         client_of: Who we are at the authorization server that granted something.
         resource_of: The resource indicator for a server (RFC 8707), or None where it wants none.
+        lost: Told the store key of a client that its authorization server does not know any more.
+
+    Attributes:
+        standings: What has become known of grants while they were used.
     """
 
     def __init__(
@@ -60,15 +53,13 @@ class StoredBearer:
         opens: Opens,
         client_of: ClientOf,
         resource_of: Callable[[SignInTarget], Awaitable[str | None]],
+        lost: Callable[[str], Awaitable[None]],
     ) -> None:
         self._credentials, self._clock = credentials, clock
         self._opens = asynccontextmanager(opens)
-        self._client_of, self._resource_of = client_of, resource_of
+        self._client_of, self._resource_of, self._client_lost = client_of, resource_of, lost
         self._turns: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
-        self._verdicts: dict[str, _Verdict] = {}
-        self._rejected: dict[str, str] = {}
-        self.refreshed_at: dict[str, float] = {}
-        """Seconds since the epoch of the last refresh here, by store key."""
+        self.standings = Standings(clock)
 
     async def bearer(self, target: SignInTarget) -> str | None:
         """See `core.seams.BearerSource`. A store that cannot be read authorises nothing."""
@@ -93,7 +84,7 @@ class StoredBearer:
         if grant.access_token != token and not grant.expired(self._clock.now()):
             return grant.access_token
         if grant.refresh_token is None:
-            self._rejected[grant.key] = _digest(grant)
+            self.standings.reject(grant)
             return None
         return (await self._renewed(target, grant)).access_token
 
@@ -105,29 +96,39 @@ class StoredBearer:
             return "unknown"
         if grant is None:
             return "none"
-        verdict = self._verdict(grant)
-        if self._rejected.get(grant.key) == _digest(grant):
+        if self.standings.rejected(grant):
             return "notLoggedIn"
-        if verdict is None or self._clock.monotonic() - verdict.at > PATIENCE:
-            try:
-                await self.bearer(target)
-            except SignInNeeded:
-                return "notLoggedIn"
-            except CoreError:
-                return "oAuth"
-            return "oAuth"
-        return "notLoggedIn" if isinstance(verdict.error, SignInNeeded) else "oAuth"
+        if (verdict := self.standings.settled(grant)) is not None:
+            return "notLoggedIn" if isinstance(verdict.error, SignInNeeded) else "oAuth"
+        try:
+            await self.bearer(target)
+        except SignInNeeded:
+            return "notLoggedIn"
+        except CoreError:
+            pass  # it may be refreshed later
+        return "oAuth"
+
+    async def why(self, target: SignInTarget) -> str:
+        """See `core.seams.BearerSource`."""
+        try:
+            grant = await self._credentials.get(target.server, target.url)
+        except CoreError as error:
+            return error.message
+        return "" if grant is None else self.standings.why(grant)
+
+    async def insufficient(self, target: SignInTarget, scopes: Sequence[str]) -> None:
+        """See `core.seams.BearerSource`."""
+        try:
+            grant = await self._credentials.get(target.server, target.url)
+        except CoreError:
+            return
+        if grant is not None:
+            self.standings.want(grant, scopes)
 
     def forget(self, server: str, url: str) -> None:
         """Something else is stored now, by us or by others."""
-        key = store_key(server, url)
-        self._verdicts.pop(key, None)
-        self._rejected.pop(key, None)
+        self.standings.forget(store_key(server, url))
         self._credentials.forget()
-
-    def _verdict(self, grant: Grant) -> _Verdict | None:
-        verdict = self._verdicts.get(grant.key)
-        return verdict if verdict is not None and verdict.grant == _digest(grant) else None
 
     async def _renewed(self, target: SignInTarget, seen: Grant) -> Grant:
         """A usable grant: somebody else's newer one, or a refreshed one.
@@ -136,22 +137,19 @@ class StoredBearer:
             SignInNeeded, RefreshFailed: There is none; in the wire's words.
         """
         async with self._turns[seen.key]:
-            if (known := self._verdict(seen)) and isinstance(known.error, SignInNeeded):
+            known = self.standings.verdict(seen)
+            if known is not None and isinstance(known.error, SignInNeeded):
                 raise known.error
             if seen.refresh_token is None:
-                raise self._judged(seen, SignInNeeded("Token expired"))
+                raise self.standings.judged(seen, SignInNeeded("Token expired"))
             try:
                 async with self._credentials.locks.entry(seen.key):
                     return await self._under_lock(target, seen)
             except SignInNeeded as error:
-                raise self._judged(seen, error) from None
+                raise self.standings.judged(seen, error) from None
             except CoreError as error:
                 failed = RefreshFailed(f"OAuth token refresh failed: {error.message}")
-                raise self._judged(seen, failed) from None
-
-    def _judged(self, grant: Grant, error: CoreError) -> CoreError:
-        self._verdicts[grant.key] = _Verdict(_digest(grant), error, self._clock.monotonic())
-        return error
+                raise self.standings.judged(seen, failed) from None
 
     async def _under_lock(self, target: SignInTarget, seen: Grant) -> Grant:
         find = self._credentials.find
@@ -217,17 +215,18 @@ class StoredBearer:
                 with anyio.fail_after(TOKEN_LIMIT):
                     tokens = await ask_tokens(out, endpoint, client, members)
                 renewed = _with(grant, tokens, self._clock.now())
+                self.standings.note(renewed.key, renewed)
                 await self._credentials.replace(renewed, place)
             except TimeoutError:
                 raise CoreError("no answer in time") from None
             except TokensRefused as error:
                 if error.error not in FINAL:
                     raise
+                if error.error != "invalid_grant":
+                    await self._client_lost(grant.key)
                 renewed = await self._lost(target, grant, place)
-        self._verdicts.pop(grant.key, None)
-        self._rejected.pop(grant.key, None)
-        self.refreshed_at[grant.key] = self._clock.now()
         assert renewed is not None
+        self.standings.renewed(renewed)
         return renewed
 
     async def _lost(self, target: SignInTarget, grant: Grant, place: Place) -> Grant:
@@ -250,8 +249,3 @@ def _with(grant: Grant, tokens: Tokens, now: float) -> Grant:
         expires_at=tokens.ends_at(now),
         scopes=grant.scopes if tokens.scopes is None else tokens.scopes,
     )
-
-
-def _digest(grant: Grant) -> str:
-    """Tells grants apart without keeping their tokens."""
-    return sha256(grant.access_token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 DONE = "Authentication complete. You may close this window."
 INVALID = "Invalid OAuth callback"
+USED = "This address works once. Open the page from Jackfield again."
+_BEGIN = "/begin/"
+_PHRASES = {200: "OK", 302: "Found", 400: "Bad Request"}
 _MOST_BYTES = 16 << 10
 _READ_LIMIT = 5.0
 _WRITE_LIMIT = 1.0
@@ -61,7 +65,7 @@ class Arrival:
 
 
 Arrived = Callable[[Arrival], Awaitable[tuple[int, str]]]
-"""What the browser is told: status and text."""
+"""What the browser is told: status and text, or 302 and where to go."""
 
 
 @dataclass(kw_only=True)
@@ -72,19 +76,30 @@ class Redirect:
         uri: As the authorization server is told.
         bound: Port that is listened on.
         everywhere: The listener takes connections from other machines.
+        page: Where `link` leads.
     """
 
     uri: str
     listener: SocketListener
     everywhere: bool
     bound: int
+    page: Callable[[], str] = field(default=lambda: "", repr=False)
+    _links: set[str] = field(default_factory=set[str], repr=False)
     _busy: int = 0
     _idle: anyio.Event = field(default_factory=anyio.Event)
 
+    def link(self) -> str:
+        """An address of ours that leads to the page, once.
+
+        What a browser is started with can be seen by every user of the machine; the page's own
+        address holds what ties the answer to this sign-in.
+        """
+        word = token_urlsafe(16)
+        self._links.add(word)
+        return f"http://127.0.0.1:{self.bound}{_BEGIN}{word}"
+
     async def serve(self, arrived: Arrived) -> None:
         """Answer until cancelled; requests that are not the redirect end nothing."""
-        path = urlsplit(self.uri).path or "/"
-        hosts = None if self.everywhere else self._hosts()
 
         async def one(stream: SocketStream) -> None:
             async with stream:
@@ -93,10 +108,7 @@ class Redirect:
                     request = await _request(stream)
                 self._busy += 1
                 try:
-                    status, text = 400, INVALID
-                    query = _query(request, path, hosts)
-                    if query is not None:
-                        status, text = await arrived(Arrival.of_query(query))
+                    status, text = await self._answer(request, arrived)
                     with anyio.move_on_after(_WRITE_LIMIT, shield=True):
                         await _respond(stream, status, text)
                 finally:
@@ -104,6 +116,20 @@ class Redirect:
                     self._idle.set()
 
         await self.listener.serve(_quietly(one))
+
+    async def _answer(self, request: bytes, arrived: Arrived) -> tuple[int, str]:
+        path, query = _asked(request, self._hosts())
+        if path.startswith(_BEGIN):
+            word = path.removeprefix(_BEGIN)
+            if word not in self._links:
+                return 400, USED
+            self._links.discard(word)
+            return 302, self.page()
+        if self.everywhere:
+            path, query = _asked(request, None)
+        if path != (urlsplit(self.uri).path or "/"):
+            return 400, INVALID
+        return await arrived(Arrival.of_query(query))
 
     async def settle(self) -> None:
         """Wait until whoever came has got a page; a second at most."""
@@ -137,23 +163,25 @@ async def _request(stream: SocketStream) -> bytes:
     return head
 
 
-def _query(request: bytes, path: str, hosts: frozenset[str] | None) -> str | None:
-    """The query of a GET for our path and host; None for any other request."""
+def _asked(request: bytes, hosts: frozenset[str] | None) -> tuple[str, str]:
+    """Path and query of a GET for one of the hosts; empty for any other request."""
     lines = request.split(b"\r\n\r\n", 1)[0].decode("latin-1").split("\r\n")
     parts = lines[0].split(" ")
     if len(parts) != 3 or parts[0] != "GET":
-        return None
+        return "", ""
     named = [line.partition(":")[2].strip() for line in lines[1:] if line.lower()[:5] == "host:"]
     if hosts is not None and (len(named) != 1 or named[0].lower() not in hosts):
-        return None
-    asked, _, query = parts[1].partition("?")
-    return query if asked == path else None
+        return "", ""
+    path, _, query = parts[1].partition("?")
+    return path, query
 
 
 async def _respond(stream: SocketStream, status: int, text: str) -> None:
-    phrase = "OK" if status == 200 else "Bad Request"
-    body = text.encode()
-    head = f"HTTP/1.1 {status} {phrase}\r\n{_HEADERS}content-length: {len(body)}\r\n\r\n"
+    where, body = (f"location: {text}\r\n", b"") if status == 302 else ("", text.encode())
+    head = (
+        f"HTTP/1.1 {status} {_PHRASES[status]}\r\n{_HEADERS}{where}"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
     await stream.send(head.encode() + body)
     await stream.send_eof()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,11 @@ class CredentialFile:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._seen: tuple[tuple[int, ...], Entries] | None = None
+        self._written: str | None = None
+
+    def wrote(self, content: bytes | None) -> bool:
+        """Whether it is what was written last here."""
+        return self._written is not None and self._written == _digest(content)
 
     @property
     def path(self) -> Path:
@@ -113,16 +119,23 @@ class CredentialFile:
         if before is not None:
             os.chmod(target, 0o600)
             if not after:
+                self._written = _digest(None)
                 os.unlink(target)
                 return
         elif not after:
             return
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         ordered = {key: after[key] for key in sorted(after)}
-        replace_file(target, before, msgspec.json.encode(ordered))
+        content = msgspec.json.encode(ordered)
+        self._written = _digest(content)
+        replace_file(target, before, content)
 
     def _unreadable(self, reason: str) -> InternalError:
         return InternalError(
             f"{self._file.name} cannot be read: {reason}",
             evidence=Evidence(file=str(self._file)),
         )
+
+
+def _digest(content: bytes | None) -> str:
+    return "" if content is None else sha256(content).hexdigest()

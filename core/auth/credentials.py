@@ -7,6 +7,7 @@ the keyring and removes the file's entry, or writes to the file where the keyrin
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import anyio.to_thread
@@ -17,15 +18,33 @@ from core.auth.grants import Grant, of_secret_text, secret_text, store_key
 from core.auth.secrets import KeyringUnavailable
 from core.errors import CoreError, InternalError
 from core.ports import Clock, SecretStore
+from core.seams import SignInTarget
 
 if TYPE_CHECKING:
     from core.config.model import Loaded
 
 SERVICE = "Codex MCP Credentials"
-KEPT = 5.0
+KEPT = 1.0
 """Seconds for which an answer of the keyring is used again."""
 Mode = Literal["auto", "file", "keyring"]
 Place = Literal["", "file", "keyring"]
+FORGETS = "the keyring forgets everything at the end of this session"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """Where a grant was put, and what there is to say about that, for people."""
+
+    place: Place
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyringState:
+    """`state`: "" in order or not asked, `volatile`, or one of `KeyringUnavailable`."""
+
+    state: str = ""
+    words: str = ""
 
 
 class Credentials:
@@ -54,6 +73,11 @@ class Credentials:
         loaded = await anyio.to_thread.run_sync(self._load)
         told = loaded.get("mcp_oauth_credentials_store")
         return told if told in ("file", "keyring") else "auto"
+
+    @staticmethod
+    def key_of(target: SignInTarget) -> str:
+        """Under which both stores have the grant of a server."""
+        return store_key(target.server, target.url)
 
     async def get(self, server: str, url: str, *, fresh: bool = False) -> Grant | None:
         """What is stored, or None. See `find`."""
@@ -90,28 +114,41 @@ class Credentials:
             raise failure
         return None, ""
 
-    async def put(self, grant: Grant) -> Place:
-        """Store a grant and read it back; where it now is. Needs the lock of its entry.
+    async def keyring(self, server: str, url: str) -> KeyringState:
+        """What the keyring answered to the last `find`; asks it nothing but whether it lasts."""
+        known = self._known.get(store_key(server, url))
+        if known is None or await self.mode() == "file":
+            return KeyringState()
+        if isinstance(known[1], CoreError):
+            state = known[1].state if isinstance(known[1], KeyringUnavailable) else "unreadable"
+            return KeyringState(state=state, words=known[1].message)
+        note = "" if known[1] is None else await self._volatile()
+        return KeyringState(state="volatile" if note else "", words=note)
+
+    async def put(self, grant: Grant) -> Stored:
+        """Store a grant and read it back. Needs the lock of its entry.
 
         Raises:
             InternalError: It could not be stored, or was gone at once; in the wire's words.
         """
         self._refuse_when_read_only()
-        mode = await self.mode()
+        mode, note = await self.mode(), ""
         if mode != "file":
             try:
                 await self._put_secret(grant)
-            except CoreError:
+            except CoreError as error:
                 if mode == "keyring":
-                    raise InternalError("failed to write OAuth tokens to keyring") from None
+                    message = "failed to write OAuth tokens to keyring"
+                    raise InternalError(message, hint=error.message) from None
+                note = "" if absent(error) else f"{error.message}: the file is used"
             else:
                 await self._forget_file(grant.key)
-                return "keyring"
+                return Stored(place="keyring", note=await self._volatile())
         async with self.locks.file_store():
             await anyio.to_thread.run_sync(self._file.put, grant)
         if await anyio.to_thread.run_sync(self._file.get, grant.key) != grant:
             raise InternalError(f"{self._file.path.name} did not keep the OAuth tokens")
-        return "file"
+        return Stored(place="file", note=note)
 
     async def replace(self, grant: Grant, place: Place) -> None:
         """Store a newer grant where the older one was found. Needs the lock of its entry."""
@@ -146,6 +183,10 @@ class Credentials:
             ) from None
         return found or removed
 
+    def wrote(self, path: str, content: bytes | None) -> bool:
+        """Whether this is the content of the file store as we left it."""
+        return path == str(self._file.path) and self._file.wrote(content)
+
     def forget(self) -> None:
         """Ask the keyring anew next time."""
         self._known.clear()
@@ -168,6 +209,12 @@ class Credentials:
         await self._secrets.set(SERVICE, grant.key, text)
         if await self._secret(grant.key, fresh=True) != text:
             raise CoreError("the keyring did not keep the tokens")
+
+    async def _volatile(self) -> str:
+        try:
+            return "" if await self._secrets.lasts() else FORGETS
+        except CoreError:
+            return ""  # it has just answered: that it does not now is told when it matters
 
     async def _forget_file(self, key: str) -> None:
         try:

@@ -6,13 +6,13 @@ Source: RFC 9728 (protected resource metadata), RFC 8414 and OpenID Connect Disc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from core.auth.outgoing import Answer, Outgoing, Unanswered, origin, plain
 from core.errors import CoreError
+from core.net.challenge import parameter, scopes
 
 if TYPE_CHECKING:
     import httpx
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 MOST_SERVERS = 16
 _RESOURCE = "/.well-known/oauth-protected-resource"
 _SERVER, _OPENID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
-_PARAMETER = r'(?:^|[\s,]){}\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))'
-_METADATA = re.compile(_PARAMETER.format("resource_metadata"), re.IGNORECASE)
-_SCOPE = re.compile(_PARAMETER.format("scope"), re.IGNORECASE)
 
 
 class DiscoveryFailed(CoreError):
@@ -140,7 +137,7 @@ class _Walk:
         told = self._told
         return Discovered(
             server=server,
-            challenge_scopes=scopes_of(_challenge(own)),
+            challenge_scopes=scopes(_challenge(own)),
             resource=_text(told.get("resource")),
             resource_scopes=texts(told.get("scopes_supported")),
             servers=self._named,
@@ -162,7 +159,7 @@ class _Walk:
         self._refused = self._refused or answer.note
         return answer
 
-    async def _resource(self, challenge: str) -> dict[str, Any] | None:
+    async def _resource(self, challenge: tuple[str, ...]) -> dict[str, Any] | None:
         for place in self._resource_places(challenge):
             answer = _decided(await self._get(place))
             value = answer.value if answer.ok else None
@@ -172,9 +169,9 @@ class _Walk:
                 return value
         return None
 
-    def _resource_places(self, challenge: str) -> list[httpx.URL]:
-        if told := _METADATA.search(challenge):
-            return [_joined(self._url, told[1] or told[2] or "")]
+    def _resource_places(self, challenge: tuple[str, ...]) -> list[httpx.URL]:
+        if told := parameter(challenge, "resource_metadata"):
+            return [_joined(self._url, told)]
         path = self._url.path.rstrip("/")
         paths = [_RESOURCE + path, path + _RESOURCE, _RESOURCE]
         return [_at(self._url, each) for each in dict.fromkeys(paths)]
@@ -267,8 +264,8 @@ def _customary(url: httpx.URL) -> AuthServer:
     )
 
 
-def _challenge(answer: Answer) -> str:
-    return ", ".join(answer.challenges) if answer.status == 401 else ""
+def _challenge(answer: Answer) -> tuple[str, ...]:
+    return answer.challenges if answer.status == 401 else ()
 
 
 def _joined(base: httpx.URL, text: str) -> httpx.URL:
@@ -278,12 +275,6 @@ def _joined(base: httpx.URL, text: str) -> httpx.URL:
         return base.join(text)
     except httpx.InvalidURL:
         raise DiscoveryFailed("it names what is no URL", plain(base)) from None
-
-
-def scopes_of(challenge: str) -> tuple[str, ...] | None:
-    """The scopes that a `WWW-Authenticate` asks for, None when it names none."""
-    told = _SCOPE.search(challenge)
-    return tuple((told[1] or told[2] or "").split()) if told else None
 
 
 def _text(value: object) -> str | None:

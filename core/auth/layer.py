@@ -54,6 +54,7 @@ class SignInLayer:
             opens=self.open,
             client_of=self._client_of,
             resource_of=self._resource_of,
+            lost=self.clients.remove,
         )
         self.sign_ins = SignIns(
             sender=self.sender,

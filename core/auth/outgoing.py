@@ -98,14 +98,26 @@ class Outgoing:
         """Redirects are the answer. Raises Unanswered."""
         return await self._send("POST", url, {"accept": "application/json", **headers}, body)
 
+    async def peek(self, url: httpx.URL) -> Answer:
+        """As a browser would begin: no redirect is followed. Raises Unanswered."""
+        return await self._send("GET", url, {"accept": "text/html"}, None, alone=True)
+
     async def _send(
-        self, verb: str, url: httpx.URL, headers: Mapping[str, str], body: bytes | None
+        self,
+        verb: str,
+        url: httpx.URL,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        *,
+        alone: bool = False,
     ) -> Answer:
         import httpx
 
         shown = plain(url)
         try:
             with anyio.fail_after(LIMIT):
+                if alone:
+                    return await self._alone(verb, url, headers)
                 return await self._follow(verb, url, headers, body)
         except Refused as error:
             self.blocked = error.host or self.blocked
@@ -118,6 +130,15 @@ class Outgoing:
             reason, hint = error.message, ""
         self._trail.append(Step(verb=verb, url=shown, note=reason))
         raise Unanswered(reason, shown, hint=hint)
+
+    async def _alone(self, verb: str, url: httpx.URL, headers: Mapping[str, str]) -> Answer:
+        response, note = await self._once(verb, url, dict(headers), None)
+        try:
+            answer = await self._answer(response, url, "")
+        finally:
+            await response.aclose()
+        self._note(verb, url, answer.status, note)
+        return answer
 
     async def _follow(
         self, verb: str, url: httpx.URL, headers: Mapping[str, str], body: bytes | None

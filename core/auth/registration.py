@@ -25,18 +25,20 @@ Wish = Literal["auto", "cimd", "dcr"]
 _NO_CIMD = "MCP authorization server does not advertise CIMD with token endpoint auth method `none`"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Registrar:
     """Finds a client for one attempt.
 
     Attributes:
         kept: Where clients are kept between attempts; None = a new one each time.
+        reused: The client is one that was kept.
     """
 
     target: SignInTarget
     server: AuthServer
     identity: Identity
     kept: ClientStore | None = None
+    reused: bool = False
 
     @property
     def _key(self) -> str:
@@ -56,6 +58,7 @@ class Registrar:
             middle = "" if self.server.answers_iss else f"/{callback_id(self.target.url)}"
             return Client(client_id=f"{document}{middle}/client.json")
         if (known := await self._known(redirect)) is not None:
+            self.reused = True
             return known
         return await self._register(out, redirect, scopes)
 
@@ -77,10 +80,17 @@ class Registrar:
         url = httpx.URL(found.redirect)
         return url.port if url.host == "127.0.0.1" else None
 
-    async def forget(self) -> None:
-        """The server does not know the client any more."""
+    async def anew(self, out: Outgoing, redirect: str, scopes: Sequence[str] | None) -> Client:
+        """Register another client: the server does not know the one that was kept any more."""
+        self.reused = False
         if self.kept is not None:
             await self.kept.remove(self._key)
+        return await self._register(out, redirect, scopes)
+
+    @property
+    def registers(self) -> bool:
+        """The client is one that we register, and can register again."""
+        return self.kept is not None and not self.target.client_id
 
     async def _register(self, out: Outgoing, redirect: str, scopes: Sequence[str] | None) -> Client:
         import httpx

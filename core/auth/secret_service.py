@@ -11,14 +11,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import secretstorage
+from secretstorage.defines import SS_PATH, SS_PREFIX
 from secretstorage.exceptions import (
     ItemNotFoundException,
     LockedException,
     SecretServiceNotAvailableException,
 )
+from secretstorage.util import DBusAddressWrapper
 
 from core.auth.secrets import KeyringUnavailable, absent, locked
 
+_SESSION = "/org/freedesktop/secrets/collection/session"
 _EXTRA = {"target": "default", "application": "rust-keyring"}
 
 
@@ -53,6 +56,13 @@ class SecretService:
             if not items:
                 _default(bus)
             return bool(items)
+
+    def lasts(self) -> bool:
+        """False where the default collection is the one that lives in memory only."""
+        with _bus() as bus:
+            service = DBusAddressWrapper(SS_PATH, f"{SS_PREFIX}Service", bus)
+            (path,) = service.call("ReadAlias", "s", "default")
+            return path != _SESSION
 
 
 @contextmanager

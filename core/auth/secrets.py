@@ -69,6 +69,8 @@ class Store(Protocol):
 
     def delete(self, service: str, account: str) -> bool: ...
 
+    def lasts(self) -> bool: ...
+
 
 class KeyringSecrets:
     """The `SecretStore` of a real core.
@@ -103,6 +105,10 @@ class KeyringSecrets:
     async def delete(self, service: str, account: str) -> bool:
         """Take it out; False when there was none."""
         return await self._ask(lambda store: store.delete(service, account))
+
+    async def lasts(self) -> bool:
+        """What is put in is still there after the end of this session."""
+        return await self._ask(lambda store: store.lasts())
 
     async def _ask(self, do: Callable[[Store], T]) -> T:
         if (running := self._running) is not None and running.takes > self._deadline:
@@ -232,6 +238,9 @@ class _PythonKeyring:
                 return False
             self._backend.delete_password(service, account)
             return True
+
+    def lasts(self) -> bool:
+        return True
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from core.errors import CoreError
 if TYPE_CHECKING:
     import httpx
 
-FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
+CLIENT_LOST = frozenset({"invalid_client", "unauthorized_client"})
+FINAL = frozenset({"invalid_grant"}) | CLIENT_LOST
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 

@@ -54,6 +54,9 @@ class DemoSecrets:
     async def delete(self, service: str, account: str) -> bool:
         return self._kept.pop((service, account), None) is not None
 
+    async def lasts(self) -> bool:
+        return True
+
 
 @dataclass(frozen=True, kw_only=True)
 class DemoWorld:

@@ -9,6 +9,11 @@ from core.mcp.rows import AuthState
 from core.mcp.spec import Endpoint, ServerSpec
 from core.seams import AuthProbe, BearerSource, SignInTarget
 
+_PRESUMED = {
+    "unknown": "the credentials cannot be read",
+    "notLoggedIn": "what is stored is of no use any more",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class AuthJudge:
@@ -38,12 +43,9 @@ class AuthJudge:
         if not target.sign_in:
             return AuthState()
         stored = await self._stored(spec.sign_in_target(target))
-        if stored == "unknown":
-            return AuthState(status="unknown", reason="the credentials cannot be read")
-        if stored == "oAuth":
-            return AuthState(status="oAuth")
-        if stored == "notLoggedIn":
-            return AuthState(status="notLoggedIn", reason="what is stored is of no use any more")
+        if stored != "none":
+            why = await self._why(spec.sign_in_target(target))
+            return AuthState(status=stored, reason=why or _PRESUMED.get(stored, ""))
         if target.helper:
             return AuthState(status="unknown", reason="the headers helper may authorise")
         return await self._asked(spec.sign_in_target(target))
@@ -55,6 +57,9 @@ class AuthJudge:
             return await self.bearer.status(target)
         except CoreError:
             return "unknown"
+
+    async def _why(self, target: SignInTarget) -> str:
+        return "" if self.bearer is None else await self.bearer.why(target)
 
     async def _asked(self, target: SignInTarget) -> AuthState:
         offered = await self.probe.offers_oauth(target)

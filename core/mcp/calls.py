@@ -25,6 +25,7 @@ from core.mcp.opening import Opened, Opening
 from core.mcp.runtime import McpRuntime
 from core.mcp.shapes import Malformed
 from core.mcp.spec import ServerSpec, labelled
+from core.net.challenge import missing_scopes, wanted
 from core.protocol.facts import Evidence
 from core.protocol.mcp import (
     McpServerResourceReadParams,
@@ -96,11 +97,20 @@ async def call_tool(
 def _unanswered(prefix: str, error: CoreError, method: str) -> InternalError:
     """In the wire's words; the evidence has those for people."""
     said, hint = Evidence(wire=said_by(error, method)), ""
-    if isinstance(error, DeadlinePassed):
+    if isinstance(error, HttpFailed):
+        hint = _step_up(error)
+    elif isinstance(error, DeadlinePassed):
         hint = "tool_timeout_sec in its entry is the limit"
     elif isinstance(error, SessionClosed):
         hint = "nothing is sent again by itself"
     return InternalError(f"{prefix}: {request_failed(error)}", evidence=said, hint=hint)
+
+
+def _step_up(failed: HttpFailed) -> str:
+    missing = missing_scopes(failed.reason.http_status, failed.reason.challenge)
+    if missing is None:
+        return ""
+    return f"the server wants {wanted(missing) or 'more rights'}: sign in again"
 
 
 def _sign_in_needed(challenge: Sequence[str]) -> McpServerToolCallResult:
@@ -197,7 +207,7 @@ def _reading(params: McpServerResourceReadParams, spec: ServerSpec) -> str:
 
 
 def _connection(runtime: McpRuntime, name: str, environment_id: str | None) -> Connection:
-    connection = runtime.connection(name)
+    connection = runtime.current(name)
     if connection is None or not _scoped(connection.spec, environment_id):
         raise _unknown(name, environment_id, runtime.specs.get(name))
     return connection

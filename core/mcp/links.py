@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -11,6 +11,7 @@ from core.mcp.client.session import Session
 from core.mcp.faults import StartFailed
 from core.mcp.headers_helper import HeadersHelper
 from core.mcp.spec import Endpoint, Program, ServerSpec
+from core.net.challenge import missing_scopes
 from core.ports import HttpFactory
 from core.process import Processes
 from core.seams import BearerSource
@@ -93,6 +94,7 @@ class Links:
             url=endpoint.url,
             headers=await self._headers(spec, endpoint),
             authorize=self._authorize(spec, endpoint) if _signs_in(endpoint) else None,
+            refused=self._refused(spec, endpoint) if _signs_in(endpoint) else None,
             redirects=endpoint.redirects,
         )
         async with open_http_session(
@@ -126,6 +128,19 @@ class Links:
             return token
 
         return authorize
+
+    def _refused(self, spec: ServerSpec, endpoint: Endpoint) -> Any:
+        bearer = self._plumbing.bearer
+        if bearer is None:
+            return None
+        target = spec.sign_in_target(endpoint)
+
+        async def refused(status: int, challenges: Sequence[str]) -> None:
+            missing = missing_scopes(status, challenges)
+            if missing is not None:
+                await bearer.insufficient(target, missing)
+
+        return refused
 
     def _introduction(self, threaded: bool) -> Any:
         from core.mcp.client.eras import Introduction

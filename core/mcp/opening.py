@@ -18,6 +18,7 @@ from core.mcp.incoming import ServerSide
 from core.mcp.inventory import TOOLS, Listing, read_list
 from core.mcp.slots import HandshakeSlots
 from core.mcp.spec import ServerSpec
+from core.net.challenge import missing_scopes
 from core.threads.policy import ThreadPolicy
 
 T = TypeVar("T")
@@ -108,9 +109,18 @@ class Opening:
         if failed.auth == "login":
             stored = await self.maker.credentials(spec)
             failed.auth = "again" if stored in ("oAuth", "notLoggedIn") else "login"
+        elif self._lacks(failed):
+            failed.auth, failed.passing = "again", False
         elif authorizing:
             useless = await self.maker.credentials(spec) == "notLoggedIn"
             failed.auth, failed.passing = ("again", False) if useless else ("", True)
+
+    def _lacks(self, failed: StartFailed) -> bool:
+        """The server takes the token, and wants more than was granted."""
+        ended = failed.ended
+        if ended is None or not self.policy.negotiate:
+            return False
+        return missing_scopes(ended.http_status, ended.challenge) is not None
 
 
 class _Attempt(Generic[T]):

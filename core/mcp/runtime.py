@@ -42,6 +42,7 @@ class McpRuntime:
         self._specs: dict[str, ServerSpec] = {}
         self._connections: dict[str, Connection] = {}
         self._leaving: set[Connection] = set()
+        self._stale: set[str] = set()
         self._closed = False
 
     @property
@@ -57,6 +58,18 @@ class McpRuntime:
     def connection(self, name: str) -> Connection | None:
         """Of one server; None for one that is not to run."""
         return self._connections.get(name)
+
+    def invalidate(self, name: str) -> None:
+        """What runs was authorised by credentials that have been replaced."""
+        if name in self._connections:
+            self._stale.add(name)
+
+    def current(self, name: str) -> Connection | None:
+        """As `connection`, for somebody who is about to use it: an invalidated one begins anew."""
+        if name in self._stale:
+            self._stale.discard(name)
+            self.reconnect(name)
+        return self.connection(name)
 
     def runtime_status(self, name: str) -> str | None:
         """The wire's word for one server; None for one that is not loaded."""

@@ -125,7 +125,7 @@ class StatusLister:
         return self.runtime.runtime_status(spec.name)
 
     async def _gather(self, spec: ServerSpec, gathered: _Gathered, full: bool) -> None:
-        connection = self.runtime.connection(spec.name) if self.runtime and self.live else None
+        connection = self.runtime.current(spec.name) if self.runtime and self.live else None
         if connection is not None:
             await _from_live(connection, gathered, full)
         elif spec.usable or self._fails_visibly(spec):

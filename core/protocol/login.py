@@ -18,6 +18,7 @@ class LoginStartParams(Message, frozen=True, kw_only=True):
         resource: Send the resource indicator (RFC 8707).
         allow_hosts: Hosts on private networks that may be contacted for it.
         device: Get a device code too, where they are offered.
+        anew: End an attempt that waits for this server; otherwise that one is the answer.
     """
 
     name: str
@@ -26,6 +27,7 @@ class LoginStartParams(Message, frozen=True, kw_only=True):
     resource: bool = True
     allow_hosts: tuple[str, ...] = ()
     device: bool = False
+    anew: bool = False
 
 
 class LoginStep(Message, frozen=True, kw_only=True):
@@ -54,8 +56,9 @@ class LoginState(Message, frozen=True, kw_only=True):
         forward: Command that lets a browser on another machine reach the redirect, or "".
         open_to_network: The redirect is listened for on every interface.
         ends_at: Seconds since the epoch.
-        scopes: That are asked for; `scopes_before` were granted last time.
-        store: `file` or `keyring`, once it is done.
+        scopes: That are asked for; `scopes_before` were granted last time, `missing` are what the
+            server has said is lacking in those.
+        store: `file` or `keyring`, once it is done; `store_note`: what to know about that.
         rejected: Why a redirect that came was not taken.
     """
 
@@ -70,11 +73,19 @@ class LoginState(Message, frozen=True, kw_only=True):
     ends_at: float = 0.0
     scopes: tuple[str, ...] = ()
     scopes_before: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     trail: tuple[LoginStep, ...] = ()
     warnings: tuple[str, ...] = ()
     store: str = ""
+    store_note: str = ""
     reason: str = ""
     rejected: str = ""
+
+
+class LoginList(Message, frozen=True, kw_only=True):
+    """All attempts, those that have ended too for a while, the newest first."""
+
+    attempts: tuple[LoginState, ...] = ()
 
 
 class LoginIdParams(Message, frozen=True, kw_only=True):
@@ -120,7 +131,11 @@ class CredentialState(Message, frozen=True, kw_only=True):
         expires_at, refreshed_at: Seconds since the epoch, None when nobody knows; the latter of
             the last refresh by this process.
         renewable: It is refreshed by itself.
-        reason: Why the store cannot be read.
+        missing: Scopes that the server has said are lacking.
+        reason: Why the store cannot be read, what is stored is of no use, or not enough.
+        keyring: What is wrong with the keyring: `absent`, `locked`, `unreadable`, `silent`,
+            `volatile`; "" when nothing is, or it is not used. `keyring_words`: the same in words.
+        registered: A client of ours is kept for the server's authorization server.
     """
 
     state: str
@@ -129,4 +144,8 @@ class CredentialState(Message, frozen=True, kw_only=True):
     refreshed_at: float | None = None
     renewable: bool = False
     scopes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     reason: str = ""
+    keyring: str = ""
+    keyring_words: str = ""
+    registered: bool = False

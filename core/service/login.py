@@ -6,19 +6,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.auth.attempt import Attempt
+from core.auth.beginning import TIMEOUT, Wishes
 from core.auth.grants import store_key
-from core.auth.sign_in import TIMEOUT, SignIns, Wishes
+from core.auth.sign_in import SignIns
 from core.config.model import Loaded
 from core.errors import CoreError, InternalError, InvalidRequest
 from core.mcp.effective import Reading
 from core.mcp.spec import Endpoint, ServerSpec, labelled
 from core.ports import Browser, Clock
 from core.protocol.events import Event, LoginCompleted
-from core.protocol.jackfield import Done, NameParams
+from core.protocol.jackfield import Done, NameParams, NoParams
 from core.protocol.login import (
     CredentialState,
     LoginDevice,
     LoginIdParams,
+    LoginList,
     LoginOpenResult,
     LoginPasteParams,
     LoginPasteResult,
@@ -28,7 +30,8 @@ from core.protocol.login import (
     SignOutResult,
 )
 from core.scope import RequestScope
-from core.seams import AuthProbe, SignInTarget
+from core.seams import SignInTarget
+from core.service.credentials import CredentialFollower
 from core.service.dispatch import Handler
 from core.threads.manager import ThreadManager
 from core.threads.panel import Panel
@@ -45,6 +48,9 @@ _BLOCKED = (
 class LoginService:
     """The methods of every face.
 
+    Args:
+        direct: Browsers get the page's own address, as they may run on another machine.
+
     Emits: `LoginCompleted`.
     """
 
@@ -53,20 +59,23 @@ class LoginService:
         sign_ins: SignIns,
         threads: ThreadManager,
         panel: Panel,
-        probe: AuthProbe,
+        follower: CredentialFollower,
         clock: Clock,
         browser: Browser,
         emit: Callable[[Event], None],
+        *,
+        direct: bool = False,
     ) -> None:
         self._sign_ins, self._threads, self._panel = sign_ins, threads, panel
-        self._probe, self._clock, self._emit = probe, clock, emit
-        self._browser = browser
+        self._follower, self._clock, self._emit = follower, clock, emit
+        self._browser, self._direct = browser, direct
 
     def handlers(self) -> dict[str, Handler]:
         return {
             "mcpServer/oauth/login": self.login,
             "jackfield/login/start": self.start,
             "jackfield/login/state": self.state,
+            "jackfield/login/list": self.list,
             "jackfield/login/paste": self.paste,
             "jackfield/login/open": self.open,
             "jackfield/login/cancel": self.cancel,
@@ -165,6 +174,10 @@ class LoginService:
         """
         reading = await self._reading(None, scope)
         spec, endpoint = self._server(reading, params.name, None, threaded=False)
+        if (waiting := self._waiting(spec.name, endpoint.url)) is not None:
+            if not params.anew:
+                return login_state(waiting)
+            waiting.cancel()
         wishes = self._wishes(
             reading.loaded,
             scopes=params.scopes,
@@ -185,14 +198,28 @@ class LoginService:
         """An attempt as it stands, until long after its end."""
         return login_state(self._attempt(params.login_id))
 
+    async def list(self, params: NoParams, scope: RequestScope) -> LoginList:
+        """All attempts."""
+        attempts = reversed(self._sign_ins.attempts.values())
+        return LoginList(attempts=tuple(map(login_state, attempts)))
+
     async def paste(self, params: LoginPasteParams, scope: RequestScope) -> LoginPasteResult:
         """Take a redirect that could not come by itself."""
         reason = await self._attempt(params.login_id).pasted(params.text)
         return LoginPasteResult(accepted=not reason, reason=reason)
 
     async def open(self, params: LoginIdParams, scope: RequestScope) -> LoginOpenResult:
-        """Open the page in a browser of this machine."""
-        return LoginOpenResult(opened=await self._browser.open(self._attempt(params.login_id).url))
+        """Open the page in a browser of this machine.
+
+        The browser is given an address of ours that leads there once: an argument of a program
+        is no secret, and the page's own address ties the answer to this attempt.
+        """
+        attempt = self._attempt(params.login_id)
+        redirect = attempt.redirect
+        if redirect is None or attempt.stage != "waiting":
+            raise InvalidRequest("this sign-in does not wait for anybody any more")
+        url = attempt.url if self._direct or redirect.everywhere else redirect.link()
+        return LoginOpenResult(opened=await self._browser.open(url))
 
     async def cancel(self, params: LoginIdParams, scope: RequestScope) -> Done:
         """End an attempt that waits; its port is free at once."""
@@ -204,7 +231,7 @@ class LoginService:
         """Revoke the tokens where that is offered, and remove them from every store."""
         target = await self._target(params.name, scope)
         removed, note = await self._sign_ins.sign_out(target)
-        self._stored(target.server, target.url, None)
+        self._follower.stored(target.server, target.url, None)
         return SignOutResult(removed=removed, revoked=removed and not note, note=note)
 
     async def forget(self, params: NameParams, scope: RequestScope) -> Done:
@@ -215,23 +242,14 @@ class LoginService:
 
     async def credentials(self, params: NameParams, scope: RequestScope) -> CredentialState:
         """What is stored for a server. Asks the store, and nobody else."""
-        target = await self._target(params.name, scope)
-        try:
-            grant, store = await self._sign_ins.credentials.find(target.server, target.url)
-        except CoreError as error:
-            return CredentialState(state="unknown", reason=error.message)
-        if grant is None:
-            return CredentialState(state="none")
-        renewable = grant.refresh_token is not None and grant.issuer is not None
-        usable = renewable or not grant.expired(self._clock.now())
-        return CredentialState(
-            state="oAuth" if usable else "notLoggedIn",
-            store=store,
-            expires_at=None if grant.expires_at is None else grant.expires_at / 1000,
-            refreshed_at=self._sign_ins.bearer.refreshed_at.get(grant.key),
-            renewable=renewable,
-            scopes=grant.scopes,
-        )
+        return await self._follower.state(await self._target(params.name, scope))
+
+    def _waiting(self, name: str, url: str) -> Attempt | None:
+        """One flow per server: whoever else wants to sign in joins it."""
+        for attempt in self._sign_ins.attempts.values():
+            if (attempt.server, attempt.server_url) == (name, url) and not attempt.over.is_set():
+                return attempt
+        return None
 
     def _attempt(self, login_id: str) -> Attempt:
         attempt = self._sign_ins.attempts.get(login_id)
@@ -300,18 +318,7 @@ class LoginService:
     def _follow(self, attempt: Attempt) -> None:
         """What runs gets the new tokens."""
         if attempt.succeeded:
-            self._stored(attempt.server, attempt.server_url, attempt.thread_id)
-
-    def _stored(self, server: str, url: str, thread_id: str | None) -> None:
-        self._probe.forget(url)
-        own = self._panel.thread
-        if thread_id is not None and (own is None or thread_id != own.id):
-            try:
-                self._threads.signed_in(thread_id, server)
-            except InvalidRequest:
-                pass  # the thread has gone meanwhile
-        if own is not None:
-            self._panel.signed_in(server)
+            self._follower.stored(attempt.server, attempt.server_url, attempt.thread_id)
 
 
 def login_state(attempt: Attempt) -> LoginState:
@@ -336,12 +343,14 @@ def login_state(attempt: Attempt) -> LoginState:
         ends_at=attempt.ends_at,
         scopes=attempt.scopes or (),
         scopes_before=attempt.scopes_before,
+        missing=attempt.missing,
         trail=tuple(
             LoginStep(verb=step.verb, url=step.url, status=step.status, note=step.note)
             for step in attempt.trail
         ),
         warnings=attempt.found.warnings,
         store=attempt.store,
+        store_note=attempt.store_note,
         reason=attempt.reason,
         rejected=attempt.rejected,
     )

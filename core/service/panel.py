@@ -66,6 +66,18 @@ class AppLists(Protocol):
     async def reconsider(self) -> None: ...
 
 
+class Credentials(Protocol):
+    """What the session asks of the sign-in layer."""
+
+    def watched_paths(self) -> Sequence[Path]: ...
+
+    def wrote(self, path: str, content: bytes | None) -> bool: ...
+
+    async def note(self) -> None: ...
+
+    async def follow(self) -> None: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Layers:
     """The four layers and the account, as the session sees them; `rows` of any domain."""
@@ -76,6 +88,7 @@ class Layers:
     installed: Lists
     app_layer: AppLists
     account: Callable[[], Awaitable[Any]]
+    credentials: Credentials
     config: ConfigService
     plugin_set: Callable[[str], Awaitable[None]]
     operations: Operations
@@ -103,7 +116,8 @@ class PanelService:
         self._deps, self._home, self._store, self._layers = deps, home, store, layers
         self._emit, self._tasks, self._version = emit, tasks, version
         self._numbers = count(1)
-        self._watch = FileWatch(self._on_changes)
+        self._watch = FileWatch(self._on_changes, layers.credentials.wrote)
+        self._stores: frozenset[str] = frozenset()
         self._touched: set[str] = set()
         self._stirred = anyio.Event()
         self._started = False
@@ -229,6 +243,7 @@ class PanelService:
         await self._rewatch()
         async with anyio.create_task_group() as watching:
             watching.start_soon(self._watch.run)
+            watching.start_soon(self._guarded, self._layers.credentials.note)
             while True:
                 await self._stirred.wait()
                 self._stirred = anyio.Event()
@@ -238,13 +253,19 @@ class PanelService:
     def _on_changes(self, changes: list[Change]) -> None:
         for change in changes:
             self._touched.add(change.path)
+            if change.path in self._stores and not change.path.endswith(".json"):
+                continue  # the keyring keeps much that is none of ours
             at = self._deps.clock.now()
             self._emit(FileChanged(at=at, file=change.path, ours=change.ours))
         self._stirred.set()
 
     async def _after(self, touched: set[str]) -> None:
         auth = str(self._home.auth_file)
-        await self._reconsider(account=auth in touched, plugins=bool(touched - {auth}))
+        if touched & self._stores:
+            await self._layers.credentials.follow()
+            await self._rewatch()
+        if others := touched - self._stores:
+            await self._reconsider(account=auth in others, plugins=bool(others - {auth}))
 
     async def _reconsider(self, *, account: bool, plugins: bool, cause: str = "files") -> None:
         if account:
@@ -266,7 +287,9 @@ class PanelService:
             await self._rewatch()
 
     async def _rewatch(self) -> None:
-        paths = {self._home.auth_file}
+        stores = await anyio.to_thread.run_sync(self._layers.credentials.watched_paths)
+        self._stores = frozenset(map(str, stores))
+        paths = {self._home.auth_file, *stores}
         paths.update(await anyio.to_thread.run_sync(self._layers.plugins.watched_paths))
         await self._watch.watch(paths)
 

@@ -266,6 +266,15 @@ class ThreadManager:
         """Credentials of a thread's server were stored: start it anew with them."""
         self.get(thread_id).runtime.reconnect(name)
 
+    def credentials_changed(self, name: str, url: str) -> None:
+        """Others are stored for a server: threads that follow the files start it anew when it is
+        next asked for.
+        """
+        for thread in self._threads.values():
+            spec = thread.runtime.specs.get(name) if thread.policy.follow_config else None
+            if spec is not None and spec.url == url and not thread.mine:
+                thread.runtime.invalidate(name)
+
     def unsubscribe(self, thread_id: str, connection: int) -> str:
         """`notLoaded`, `notSubscribed` or `unsubscribed`; the thread stays loaded."""
         thread = self._threads.get(thread_id_of(thread_id))

@@ -330,11 +330,23 @@ class Panel:
 
     def signed_in(self, name: str) -> None:
         """Credentials of a server were stored or removed: start it anew with them."""
-        runtime = self._runtime()
-        if name in runtime.specs:
+        runtime = self.thread.runtime if self.thread is not None else None
+        if runtime is not None and name in runtime.specs:
             self._forget(runtime.specs[name])
             runtime.reconnect(name)
             self._want_auth([name], anew=True)
+
+    def refreshed(self, name: str) -> None:
+        """Another program has refreshed the tokens of a server: the next request uses them."""
+        connection = self.thread.runtime.connection(name) if self.thread is not None else None
+        if connection is not None and not connection.live:
+            self.signed_in(name)
+        self.rejudge(name)
+
+    def rejudge(self, name: str) -> None:
+        """Something has become known of how a server is authorised."""
+        if self.thread is not None:
+            self._want_auth([name])
 
     async def detail(self, name: str) -> dict[str, Any]:
         """Everything known of a server. Raises InvalidRequest for an unknown one."""

@@ -16,6 +16,7 @@ import httpx
 
 HOST = "https://h.example"
 URL = f"{HOST}/mcp"
+_UNKNOWN = "<h1>oops</h1><pre><strong>error</strong>: invalid_client</pre>"
 
 
 class _Body(httpx.AsyncByteStream):
@@ -44,6 +45,10 @@ class FakeOAuth:
         self.pages: dict[str, httpx.Response] = {}
         self.requests: list[httpx.Request] = []
         self.clients: dict[str, dict[str, Any]] = {}
+        self.lost: set[str] = set()
+        """Clients that are not known any more."""
+        self.blind = False
+        """The authorization page says nothing about lost clients."""
         self.codes: dict[str, dict[str, str]] = {}
         self.refresh_tokens: set[str] = set()
         self.revoked: list[str] = []
@@ -93,6 +98,9 @@ class FakeOAuth:
                 return httpx.Response(200, json=self.resource)
             case "GET", "/.well-known/oauth-authorization-server":
                 return httpx.Response(200, json=self.metadata)
+            case "GET", "/authorize":
+                known = request.url.params["client_id"] not in self.lost or self.blind
+                return httpx.Response(200 if known else 400, text="" if known else _UNKNOWN)
             case "POST", "/register":
                 return self._register(request)
             case "POST", "/token":
@@ -124,6 +132,8 @@ class FakeOAuth:
 
     def _token(self, form: dict[str, str]) -> httpx.Response:
         kind = form["grant_type"]
+        if form["client_id"] in self.lost:
+            return httpx.Response(401, json={"error": "invalid_client"})
         if kind.endswith("device_code") and self.device_answers:
             return httpx.Response(400, json={"error": self.device_answers.pop(0)})
         if kind == "authorization_code" and not self._proved(form):

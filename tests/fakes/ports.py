@@ -72,6 +72,7 @@ class MemorySecrets:
 
     def __init__(self, entries: dict[tuple[str, str], str] | None = None) -> None:
         self.entries = dict(entries or {})
+        self.lasting = True
 
     async def get(self, service: str, account: str) -> str | None:
         return self.entries.get((service, account))
@@ -81,6 +82,9 @@ class MemorySecrets:
 
     async def delete(self, service: str, account: str) -> bool:
         return self.entries.pop((service, account), None) is not None
+
+    async def lasts(self) -> bool:
+        return self.lasting
 
 
 class TinySecrets(MemorySecrets):
@@ -107,6 +111,9 @@ class BrokenSecrets:
         raise CoreError(self.message)
 
     async def delete(self, service: str, account: str) -> bool:
+        raise CoreError(self.message)
+
+    async def lasts(self) -> bool:
         raise CoreError(self.message)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import errno as errors
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Authorize = Callable[[str | None], Awaitable[str | None]]
 """Given None: the bearer token to use now, or None. Given a token that was answered with 401:
 one that may be better, or None. May raise CoreError, which fails the request."""
+
+Refused = Callable[[int, Sequence[str]], Awaitable[None]]
+"""Told the status and the challenges of an answer that is no success."""
 
 Redirects = Literal["same-origin", "same-origin-anonymous", "none"]
 
@@ -52,6 +55,7 @@ class HttpTarget:
         url: User info in it becomes `Authorization: Basic`.
         headers: Sent with each request; those of the protocol and of `authorize` win.
         authorize: See `Authorize`; None = never a bearer token.
+        refused: See `Refused`; asked about answers with a challenge only.
         redirects: `same-origin` keeps all headers; `same-origin-anonymous` follows only while
             neither headers nor authorization go along; others are refused.
         legacy_sse: Try the HTTP+SSE transport of 2024-11-05 after 400, 404 or 405.
@@ -63,6 +67,7 @@ class HttpTarget:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     authorize: Authorize | None = field(default=None, repr=False)
+    refused: Refused | None = field(default=None, repr=False)
     redirects: Redirects = "same-origin"
     legacy_sse: bool = False
     message_limit: int = MESSAGE_LIMIT
@@ -132,7 +137,10 @@ class Wire:
                         await response.aclose()
                         response = await self._follow(verb, headers, body, url or self.url, better)
                 if not response.is_success:
-                    raise HttpFailed(await self.refusal(response))
+                    reason = await self.refusal(response)
+                    if reason.challenge and self._target.refused is not None:
+                        await self._target.refused(response.status_code, reason.challenge)
+                    raise HttpFailed(reason)
                 yield response
             finally:
                 await response.aclose()

@@ -92,7 +92,7 @@ async def test_the_file_is_private_sorted_compact_and_leaves_with_its_last_entry
     file.write_text('{"zz|1": {"kept": true}}')
     file.chmod(0o644)
     kept = store(tmp_path)
-    assert await kept.put(GRANT) == "file"
+    assert (await kept.put(GRANT)).place == "file"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     text = file.read_text()
     assert text.startswith('{"oa|') and ", " not in text
@@ -143,7 +143,7 @@ async def test_auto_prefers_the_keyring_and_clears_the_file(tmp_path: Path) -> N
     secrets = MemorySecrets()
     both = store(tmp_path, secrets, None)
     assert await both.find("oa", URL) == (GRANT, "file")
-    assert await both.put(GRANT) == "keyring"
+    assert (await both.put(GRANT)).place == "keyring"
     assert not (tmp_path / ".credentials.json").exists()
     assert await both.find("oa", URL) == (GRANT, "keyring")
     assert list(secrets.entries) == [(SERVICE, GRANT.key)]
@@ -152,7 +152,7 @@ async def test_auto_prefers_the_keyring_and_clears_the_file(tmp_path: Path) -> N
 @pytest.mark.parametrize("failure", [NO_KEYRING, LOCKED])
 async def test_auto_falls_back_to_the_file(tmp_path: Path, failure: CoreError) -> None:
     both = store(tmp_path, Failing(failure), None)
-    assert await both.put(GRANT) == "file"
+    assert (await both.put(GRANT)).place == "file"
     assert await both.find("oa", URL) == (GRANT, "file")
 
 
@@ -167,7 +167,7 @@ async def test_a_keyring_that_is_not_there_has_nothing_but_a_locked_one_may(
 async def test_a_keyring_that_keeps_nothing_is_found_out_at_once(tmp_path: Path) -> None:
     with pytest.raises(InternalError, match="^failed to write OAuth tokens to keyring$"):
         await store(tmp_path, Forgetful(), "keyring").put(GRANT)
-    assert await store(tmp_path, Forgetful(), None).put(GRANT) == "file"
+    assert (await store(tmp_path, Forgetful(), None).put(GRANT)).place == "file"
 
 
 async def test_a_keyring_that_cannot_be_asked_leaves_a_sign_out_undone(tmp_path: Path) -> None:

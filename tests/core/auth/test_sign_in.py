@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +11,9 @@ import httpx
 import pytest
 
 from core.auth.attempt import Attempt
+from core.auth.beginning import Wishes
 from core.auth.callback import DONE
 from core.auth.grants import callback_id
-from core.auth.sign_in import Wishes
 from core.errors import CoreError
 from core.threads.policy import CODEX, PANEL
 from tests.core.auth.world import World, world
@@ -188,17 +187,6 @@ async def test_a_registered_client_is_used_again_with_its_port(tmp_path: Path) -
                 await attempt.pasted(made.site.person(attempt.url))
                 await run.over.wait()
             assert ports[0] == ports[1] and len(made.site.clients) == 1
-            lost = json.dumps({"error": "invalid_client"})
-            made.site.pages["/token"] = httpx.Response(401, text=lost)
-            run = Running(made)
-            attempt = await run.begin()
-            await attempt.pasted(made.site.person(attempt.url))
-            await run.over.wait()
-            del made.site.pages["/token"]
-            run = Running(made)
-            attempt = await run.begin()
-            assert len(made.site.clients) == 2
-            attempt.cancel()
 
 
 async def test_the_wire_says_who_the_real_one_is_and_knows_clients_by_document(

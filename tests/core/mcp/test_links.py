@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
@@ -24,6 +25,7 @@ class Store:
     def __init__(self, status: str = "none") -> None:
         self._status = status
         self.asked: list[tuple[str, ...]] = []
+        self.missed: list[tuple[str, ...]] = []
 
     async def bearer(self, target: SignInTarget) -> str | None:
         self.asked.append(("bearer", target.server, target.url))
@@ -37,6 +39,12 @@ class Store:
         if self._status == "broken":
             raise CoreError("the keyring does not answer")
         return self._status
+
+    async def why(self, target: SignInTarget) -> str:
+        return ""
+
+    async def insufficient(self, target: SignInTarget, scopes: Sequence[str]) -> None:
+        self.missed.append(tuple(scopes))
 
 
 class Probe:
