@@ -1,4 +1,4 @@
-"""`python server.py app-server`: our app-server from any directory, with any environment."""
+"""`python server.py VERB …`: our program from any directory, with any environment."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Suite:
         ]
 
     def run(self, names: Iterable[str], scratch: Path) -> dict[str, Outcome]:
-        """Run cases against our app-server."""
+        """Run cases against our app-server and our command line."""
         environ = {**os.environ, "TMPDIR": str(scratch)}
         done = subprocess.run(
             [sys.executable, "run_cases.py", *self._arguments(names)],
@@ -69,13 +69,15 @@ class Suite:
         return outcomes
 
     def _arguments(self, names: Iterable[str]) -> list[str]:
-        server = shlex.join([sys.executable, str(HERE / "server.py"), "app-server"])
+        ours = [sys.executable, str(HERE / "server.py")]
+        server, cli = shlex.join([*ours, "app-server"]), shlex.join(ours)
         if self.name == "mcp":
             loose = ["--loose"] if self.scope.get("loose") else []
             chosen = [part for name in names for part in ("--case", name)]
-            return ["--command", server, "--cli", "", "--verbose", "--jobs", "2", *loose, *chosen]
+            return ["--command", server, "--cli", cli, "--verbose", "--jobs", "2", *loose, *chosen]
         chosen = [part for name in names for part in ("--only", name)]
-        return ["--cmd", server, "-v", "--jobs", "2", "--level", self.scope["level"], *chosen]
+        level = ["--level", self.scope["level"]]
+        return ["--cmd", server, "--cli", cli, "-v", "--jobs", "2", *level, *chosen]
 
 
 def suites(shared: Path) -> dict[str, Suite]:

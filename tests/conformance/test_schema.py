@@ -16,8 +16,7 @@ from pydantic import BaseModel
 
 from core.method_table import METHODS
 
-# No tool of ours: the product is made for those who have it, and is built where nobody does.
-pytestmark = pytest.mark.skipif(shutil.which("codex") is None, reason="no codex on PATH")
+pytestmark = pytest.mark.needs("codex")
 
 WIRE = [name for name in METHODS if not name.startswith("jackfield/")]
 
