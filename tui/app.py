@@ -141,9 +141,15 @@ class JackfieldApp(FollowingApp):
     def _frame_changed(self, changed: set[Changed]) -> None:
         self.show_status()
         if "consent" in changed and self.store.consent and not self._asked_consent:
+            if self._in_dialog:
+                return  # an install is asking about the same programs
             self._asked_consent = True
             if len(self.screen_stack) == 1 and not self.pane.filter.typing:
                 self.open_dialog(dialogs.consent)
+
+    @property
+    def _in_dialog(self) -> bool:
+        return any(worker.group == "installing" and worker.is_running for worker in self.workers)
 
     def show_status(self) -> None:
         """The status line, and how many rows of each tab want attention."""

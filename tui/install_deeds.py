@@ -195,7 +195,7 @@ class InstallDeeds(Family):
         """The trust page, then the installs."""
         rows = [row for row in self._chosen() if _installable(row)]
         if rows:
-            self.work(partial(self._install, rows), "dialogs")
+            self.work(partial(self._install, rows), "installing")
 
     async def _install(self, rows: Sequence[PluginRow]) -> None:
         from tui.screens.trust import TrustSheet
@@ -245,7 +245,7 @@ class InstallDeeds(Family):
         if not on and len(rows) == 1:
             self._common_switch(rows[0])
         elif on:
-            self.work(partial(self._turn_on, rows), "dialogs")
+            self.work(partial(self._turn_on, rows), "installing")
         else:
             targets = [_target(row) for row in rows]
             self.unmark()

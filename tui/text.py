@@ -124,7 +124,14 @@ class _ShownLines(_Shown):
         return "\n" if code == 0x0A else super().__missing__(code)
 
 
-_ONE_LINE, _MANY_LINES = _Shown(), _ShownLines()
+class _ShownExact(_Shown):
+    """The same; what draws nothing is named, for it is part of what is agreed to."""
+
+    def __missing__(self, code: int) -> str:
+        return super().__missing__(code) or f"\u27e8U+{code:04X}\u27e9"
+
+
+_ONE_LINE, _MANY_LINES, _EXACT = _Shown(), _ShownLines(), _ShownExact()
 
 
 def clean(text: str, *, lines: bool = False, exact: bool = False, limit: int = LIMIT) -> str:
@@ -137,8 +144,8 @@ def clean(text: str, *, lines: bool = False, exact: bool = False, limit: int = L
     Args:
         text: Anything.
         lines: Keep line ends, as `\\n`, and expand tabs: for blocks.
-        exact: Show tabs and line ends as pictures, for what a person agrees to; else a run of
-            them folds into one blank.
+        exact: Show tabs and line ends as pictures and name what would not be seen (`⟨U+202E⟩`),
+            for what a person agrees to; else a run of the former folds into one blank.
         limit: Longest result in characters; what is longer ends in `…`.
     """
     if len(text) > limit:
@@ -153,7 +160,7 @@ def _cleaned(text: str, mode: str) -> str:
     if mode == "lines":
         text = _LINE_ENDS.sub("\n", text).expandtabs(4).translate(_MANY_LINES)
     elif mode == "exact":
-        text = text.translate(_ONE_LINE)
+        text = text.translate(_EXACT)
     else:
         if _BREAKS.search(text):
             text = _BREAKS.sub(" ", text).strip(" ")

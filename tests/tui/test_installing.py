@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import socket
 import tomllib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from core.compose import open_core
@@ -30,6 +33,16 @@ SKILL = {"skills/look/SKILL.md": "---\nname: look\ndescription: Looks twice\n---
 STOP = {"Stop": [{"hooks": [{"type": "command", "command": f"echo {HOSTILE}"}]}]}
 
 
+class Patient(Panel):
+    """Real processes and disks answer when they can."""
+
+    async def until(self, condition: Callable[[], Any]) -> None:
+        with anyio.fail_after(20):
+            while not condition():
+                await self.pilot.pause()
+                await anyio.lowlevel.checkpoint()
+
+
 @asynccontextmanager
 async def at_home(
     deps: Deps, *, size: tuple[int, int] = WIDE, **options: Any
@@ -43,7 +56,7 @@ async def at_home(
         app = JackfieldApp(connect, **options)
         app.animation_level = "none"
         async with app.run_test(size=size, notifications=True) as pilot:
-            panel = Panel(app, pilot, cast("Any", client))
+            panel = Patient(app, pilot, cast("Any", client))
             await panel.until(lambda: app.controller is not None and app.store.plugins.settled)
             yield panel
 
@@ -97,7 +110,7 @@ async def test_a_plugin_is_installed_after_its_programs_were_shown(deps: Deps, u
         await p.press("i")
         page = await sheet(p, TrustSheet)
         text = said(page)
-        assert "echo ␛[2J⟨U+202E⟩gnp.exe" in text or "␛[2J" in text
+        assert "echo ␛[2J⟨U+202E⟩gnp.exe" in text
         assert "\x1b" not in text and "\u202e" not in text
         assert "/bin/true" in text
         assert "gets TOKEN" in text and "s3cret" not in text
@@ -311,3 +324,77 @@ async def test_a_blocked_marketplace_names_the_rule_and_offers_no_install(deps: 
         await p.toast("by policy, requirements.toml:2")
         await on(p, cast("Any", p.pane.view).key_of_market("m"))
         assert "requirements.toml:2" in p.details
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port where somebody listens and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.needs("git")
+async def test_an_add_that_hangs_is_ended_and_leaves_nothing(
+    deps: Deps, user: Path, silent_port: int
+):
+    url = f"http://127.0.0.1:{silent_port}/x.git"
+    async with at_home(deps) as p:
+        await p.press("a")
+        page = await sheet(p, AddMarketplace)
+        await p.press(*url)
+        await p.press("ctrl+s")
+        await p.until(lambda: url in p.app.store.operations)
+        assert f"adding {url}" in said(page)
+        await p.press("ctrl+x")
+        await p.until(lambda: "cancelled" in said(page))
+        assert not p.app.store.operations
+    staged = user / ".codex/.tmp/marketplaces/.staging"
+    assert list(staged.iterdir()) == []
+    assert "127.0.0.1" not in (user / ".codex/config.toml").read_text()
+
+
+@pytest.mark.needs("git")
+async def test_a_running_install_is_seen_in_its_row_and_ended_there(
+    deps: Deps, user: Path, silent_port: int
+):
+    url = f"http://127.0.0.1:{silent_port}/x.git"
+    far = {"name": "far", "source": {"source": "url", "url": url}}
+    put_market(user / "mk", "one", far)
+    async with at_home(deps) as p:
+        await on(p, "plugin:far@m")
+        await p.press("i")
+        page = await sheet(p, TrustSheet)
+        assert "known after download" in said(page) and url in said(page)
+        await p.press("right", "enter")
+        await p.until(lambda: "◐ far" in p.line("far"))
+        assert "^x cancel it" in p.keys
+        await p.press("ctrl+x")
+        await p.toast("far: not installed: cancelled; it is as it was")
+        await p.until(lambda: "available" in p.line("far"))
+    assert "plugins" not in tables(user)
+    assert not (user / ".codex/plugins/cache/m/far").exists()
+
+
+@pytest.mark.needs("git")
+async def test_what_came_with_a_download_is_shown_before_it_may_run(deps: Deps, tmp_path: Path):
+    async with workshop(deps, tmp_path) as shop:
+        repository = {
+            ".codex-plugin/plugin.json": {"name": "far", "version": "1.0.0"},
+            ".mcp.json": {"srv": {"command": "/bin/true"}},
+        }
+        shop.repository("far.git", repository)
+        home = shop.home.home
+        put_market(home, {"name": "far", "source": {"source": "url", "url": f"{URL}far.git"}})
+        async with at_home(shop.deps) as p:
+            await on(p, "plugin:far@m")
+            await p.press("i")
+            first = await sheet(p, TrustSheet)
+            await p.press("right", "enter")
+            await p.until(
+                lambda: isinstance(p.app.screen, TrustSheet) and p.app.screen is not first
+            )
+            second = await sheet(p, TrustSheet)
+            assert "/bin/true" in said(second)
+            await p.press("right", "enter")
+            await p.until(lambda: len(p.app.screen_stack) == 1)
+            await p.until(lambda: p.app.store.servers.rows["srv"].status != "review")

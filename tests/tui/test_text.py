@@ -223,3 +223,17 @@ def test_paragraphs_stay_apart() -> None:
 def test_only_plain_web_addresses_become_hyperlinks(url: str) -> None:
     assert href(url) == ""
     assert href("https://a.example/x?y=1&z=%20") == "https://a.example/x?y=1&z=%20"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u202eb", "a⟨U+202E⟩b"),
+        ("rm\u200b -rf", "rm⟨U+200B⟩ -rf"),
+        ("a\U000e0041b", "a⟨U+E0041⟩b"),
+        ("a\tb\n", "a␉b␊"),
+    ],
+)
+def test_what_is_agreed_to_hides_nothing(text: str, shown: str):
+    assert clean(text, exact=True) == shown
+    assert clean(shown, exact=True) == shown
