@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -142,11 +144,19 @@ class Backups:
 
     def _prune(self, plugin_id: str) -> None:
         for old in self.all(plugin_id)[KEPT:]:
-            remove_tree(old.place)
+            _discard(old.place)
 
     def drop(self, backup: Backup) -> None:
         """Forget one. Blocks."""
-        remove_tree(backup.place)
+        _discard(backup.place)
+
+
+def _discard(place: str) -> None:
+    """Out of sight first: what is killed while it removes leaves no half backup."""
+    hidden = f"{os.path.dirname(place)}/{_PREFIX}{secrets.token_hex(6)}"
+    with suppress(OSError):
+        os.rename(place, hidden)
+        remove_tree(hidden)
 
 
 def _private(folder: str) -> None:
