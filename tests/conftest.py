@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from core.ports import Deps
 from tests.fakes.ports import FakeBrowser, FakeClock, MemorySecrets
+from tests.integration.everything import EVERYTHING, everything_command
 
 if TYPE_CHECKING:
     import httpx
@@ -66,17 +67,27 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("needs"):
         for tool in mark.args:
-            if shutil.which(tool) is None:
-                _without(tool)
+            if not is_there(tool):
+                note_missing(tool)
+                pytest.skip(f"{tool} is missing")
     if item.get_closest_marker("shared") is not None and not SHARED.is_dir():
-        _without("the shared folder")
+        note_missing("the shared folder")
+        pytest.skip("the shared folder is missing")
 
 
-def _without(tool: str) -> None:
+def is_there(tool: str) -> bool:
+    """Whether this machine has an outside tool."""
+    if tool == EVERYTHING:
+        return everything_command() is not None
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+    return shutil.which(tool, path=path) is not None
+
+
+def note_missing(tool: str) -> None:
+    """Name it at the end of the run; where every tool is expected, the test fails."""
     _missing[tool] = _missing.get(tool, 0) + 1
     if os.environ.get(REQUIRE_TOOLS) == "1":
         pytest.fail(f"{tool} is missing", pytrace=False)
-    pytest.skip(f"{tool} is missing")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,6 +14,9 @@ from tui.signs import UNICODE, Glyphs
 from tui.text import Hint
 
 
+_FIRST = {"row.mend": 0, "row.switch": 1}
+
+
 class NameHit(NamedTuple):
     """Something that `explain` knows by name."""
 
@@ -109,9 +112,9 @@ class Registry:
         return [_binding(c) for c in self.commands if c.keys and c.action.startswith("list_")]
 
     def key_line(self, offers: Iterable[Offer]) -> list[Hint]:
-        """The hints for what applies, in order, mending first."""
+        """The hints for what applies, in order; mending and the switch before all else."""
         hints: list[Hint] = []
-        for offer in sorted(offers, key=lambda offer: offer.id != "row.mend"):
+        for offer in sorted(offers, key=lambda offer: _FIRST.get(offer.id, len(_FIRST))):
             command = self.get(offer.id)
             if command is None or not command.keys or (offer.why and not offer.greyed):
                 continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,12 +20,10 @@ from core.protocol.marketplaces import MarketplaceAddParams
 from tests.core.plugins.install.world import git
 from tests.core.plugins.world import put, put_market
 from tests.core.service.lifecycle import SKILL, Life, life_of
-from tests.integration.git_forge import PASSWORD, SSHD, USER, GitServer, http_server, ssh_server
+from tests.integration.git_forge import PASSWORD, USER, GitServer, http_server, ssh_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.needs("git")]
-needs_sshd = pytest.mark.skipif(
-    SSHD is None or shutil.which("ssh") is None, reason="there is no sshd"
-)
+needs_sshd = pytest.mark.needs("sshd", "ssh")
 
 
 @dataclass

@@ -22,7 +22,7 @@ from core.mcp.client.wire import HttpTarget
 from core.net.http import HttpClients
 from core.process import Processes
 from tests.fakes.processes import group_lives
-from tests.integration.everything import everything_command
+from tests.integration.everything import EVERYTHING, everything_command
 
 pytestmark = pytest.mark.anyio
 CAPABILITIES = {"elicitation": {"form": {}, "url": {}}}
@@ -31,8 +31,7 @@ CAPABILITIES = {"elicitation": {"form": {}, "url": {}}}
 def everything() -> list[str]:
     """The command line of the npm server "everything", without its transport."""
     command = everything_command()
-    if command is None:
-        pytest.skip("mcp-server-everything is missing (see JACKFIELD_NODE_MODULES)")
+    assert command is not None
     return command
 
 
@@ -103,13 +102,13 @@ async def try_everything(session: Session) -> None:
         tasks.cancel_scope.cancel()
 
 
-@pytest.mark.needs("node")
+@pytest.mark.needs("node", EVERYTHING)
 async def test_everything_over_stdio() -> None:
     async with over_stdio(*everything(), "stdio") as session:
         await try_everything(session)
 
 
-@pytest.mark.needs("node")
+@pytest.mark.needs("node", EVERYTHING)
 @pytest.mark.parametrize(("kind", "path"), [("streamableHttp", "/mcp"), ("sse", "/sse")])
 async def test_everything_over_http(kind: str, path: str) -> None:
     with listening(kind) as port, anyio.fail_after(40):

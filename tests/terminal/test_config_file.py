@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from tests.fakes.mcp_stdio import argv
 from tests.terminal.homes import been_here, write_config, write_marketplace
-from tests.terminal.panel import PanelTerminal, panel_environ
+from tests.terminal.panel import ESCAPE, PanelTerminal, panel_environ
 
 SOON = 1.0
 """Seconds until an outside edit is on the screen."""
@@ -52,12 +53,11 @@ def config(home: Path, tmp_path: Path) -> Path:
     been_here(home)
     shelf = tmp_path / "shelf"
     write_marketplace(shelf, "shelf", {"tidy": {"description": "Sorts cells."}, "spare": {}})
-    copy = home / ".codex" / "plugins" / "cache" / "shelf" / "tidy" / "1.0.0" / ".codex-plugin"
-    copy.mkdir(parents=True)
-    (copy / "plugin.json").write_text('{"name": "tidy", "version": "1.0.0"}')
-    skill = copy.parent / "skills" / "tidy" / "SKILL.md"
+    source = shelf / "plugins" / "tidy"
+    skill = source / "skills" / "tidy" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: tidy\ndescription: Sorts cells.\n---\n")
+    shutil.copytree(source, home / ".codex/plugins/cache/shelf/tidy/1.0.0")
     return write_config(home / ".codex", config_text(shelf))
 
 
@@ -208,3 +208,75 @@ def test_every_fault_is_a_row_with_its_place_and_all_else_is_listed(
         select(panel, "gone")
         panel.shows("place", f"config.toml:{lines.index('[marketplaces.gone]') + 1}")
         assert config.read_text() == text
+
+
+def test_read_only_writes_nothing_and_says_so(config: Path, home: Path, tmp_path: Path) -> None:
+    before = config.read_bytes()
+    words = ("--yes", "--read-only")
+    with PanelTerminal(*words, environ=panel_environ(home), cwd=tmp_path) as panel:
+        panel.shows("● tidy", "enabled")
+        select(panel, "tidy")
+        panel.shows("(read-only)")
+        panel.press(b" ")
+        panel.until(lambda: "Nothingiswritten" in panel.squeezed)
+        panel.press(b"4")
+        panel.shows("notes", "connected")
+        select(panel, "notes")
+        panel.press(b" ")
+        panel.settle(0.3)
+        assert panel.line("notes", "connected")
+        assert config.read_bytes() == before
+        assert not list((home / ".local" / "state" / "jackfield").glob("backups/*"))
+
+
+def test_what_a_project_decides_names_its_line_and_is_written_for_the_user_on_wish(
+    config: Path, home: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "atlas"
+    theirs = project / ".codex" / "config.toml"
+    theirs.parent.mkdir(parents=True)
+    (project / ".git").mkdir()
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    theirs.write_text("# the team's\n\n[mcp_servers.notes]\nenabled = false\n")
+    config.write_text(
+        config.read_text() + f'\n\n[projects.{json.dumps(str(project))}]\ntrust_level = "trusted"\n'
+    )
+    before, decided = config.read_text(), theirs.read_text()
+    with PanelTerminal("--yes", environ=panel_environ(home), cwd=project) as panel:
+        panel.press(b"4")
+        panel.shows("notes", "disabled", "config.toml:4")
+        select(panel, "notes")
+        panel.press(b" ")
+        panel.shows("notes is decided elsewhere")
+        panel.shows("config.toml:4 decides whether notes is on")
+        panel.press(ESCAPE)
+        panel.settle()
+        assert config.read_text() == before, "cancel writes nothing"
+        panel.press(b" ")
+        panel.shows("Write it all the same")
+        panel.press(b"\t")
+        panel.settle()
+        panel.press(b"\r")
+        panel.until(lambda: config.read_text() != before)
+        added = [
+            line for line in config.read_text().splitlines() if line not in before.splitlines()
+        ]
+        assert added == ["enabled = true"]
+        panel.shows("notes", "disabled", "config.toml:4")
+        panel.settle(0.3)
+        panel.press(b"z")
+        panel.until(lambda: config.read_text() == before)
+        assert theirs.read_text() == decided
+
+
+def test_a_byte_order_mark_stays_where_it_is(config: Path, home: Path, tmp_path: Path) -> None:
+    config.write_text("\ufeff" + config.read_text())
+    before = config.read_bytes()
+    with servers_tab(home, tmp_path) as panel:
+        select(panel, "notes")
+        panel.press(b" ")
+        panel.shows("notes", "disabled")
+        assert config.read_bytes().startswith(before[:30])
+        panel.press(b"z")
+        panel.shows("notes", "connected")
+        assert config.read_bytes() == before

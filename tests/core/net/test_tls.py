@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import ssl
 import subprocess
 import sys
@@ -9,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from core.net.tls import trust_context
+from tests.conftest import is_there, note_missing
 
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate of our own making."""
-    if shutil.which("openssl") is None:
+    if not is_there("openssl"):
+        note_missing("openssl")
         pytest.skip("openssl is missing")
     folder = tmp_path_factory.mktemp("ca")
     command = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=jackfield-test"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.reaper import Reaper
+from tests.conftest import is_there, note_missing
 from tests.fakes.processes import lives
 
 ROOT = Path(__file__).parents[3]
@@ -114,8 +115,9 @@ def test_without_a_shell_the_panel_works_on(caplog: pytest.LogCaptureFixture) ->
 
 @pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash", "/bin/dash"])
 def test_killed_parent_leaves_nothing(shell: str) -> None:
-    if not os.access(shell, os.X_OK):
-        pytest.skip(f"no {shell}")
+    if not is_there(shell):
+        note_missing(shell)
+        pytest.skip(f"{shell} is missing")
     child = "import signal,time; signal.signal(15,signal.SIG_IGN); print('x',flush=True); time.sleep(600)"
     source = f"""
 import sys, anyio
