@@ -11,7 +11,7 @@ import anyio
 
 from core.auth.guard import Guard, Refused
 from core.errors import CoreError
-from core.net.body import BodyUnreadable, read_capped
+from core.net.body import read_capped
 from core.net.failures import net_failure
 from core.seams import Redirects
 
@@ -126,8 +126,8 @@ class Outgoing:
             reason, hint = f"no answer in {LIMIT:g} s", ""
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, UnicodeError) as error:
             reason, hint = net_failure(error).text, ""
-        except BodyUnreadable as error:
-            reason, hint = error.message, ""
+        except CoreError as error:  # an unreadable body, a proxy that cannot be used
+            reason, hint = error.message, error.hint
         self._trail.append(Step(verb=verb, url=shown, note=reason))
         raise Unanswered(reason, shown, hint=hint)
 

@@ -45,7 +45,8 @@ class HttpClients:
             timeout: Seconds for each read and each write; connecting has 15 s at most.
 
         Raises:
-            InternalError: A proxy variable names a proxy that cannot be used.
+            InternalError: A proxy variable names a proxy that cannot be used. One that speaks
+                SOCKS fails the requests that would go through it, with these words.
         """
         async with self._making:
             if self._context is None:
@@ -59,12 +60,18 @@ class HttpClients:
     def _client(self, context: ssl.SSLContext, timeout: float) -> httpx.AsyncClient:
         import httpx
 
+        from core.net.socks import RefusedSocks, is_socks
+
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=8)
+
+        def through(proxy: str) -> httpx.AsyncBaseTransport:
+            if is_socks(proxy):
+                return RefusedSocks()
+            return httpx.AsyncHTTPTransport(verify=context, limits=limits, proxy=proxy)
+
         try:
             mounts = {
-                pattern: httpx.AsyncHTTPTransport(verify=context, limits=limits, proxy=proxy)
-                if proxy
-                else None
+                pattern: through(proxy) if proxy else None
                 for pattern, proxy in proxy_routes(self._environ).items()
             }
         except (ImportError, ValueError, httpx.InvalidURL):

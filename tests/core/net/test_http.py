@@ -69,6 +69,20 @@ async def test_unusable_proxy_is_refused_without_its_password(proxy: str) -> Non
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("proxy", ["socks5://u:secret@p:1", "SOCKS4://p:1", "socks5h://p:1"])
+async def test_a_socks_proxy_is_refused_in_words_and_only_where_it_would_be_used(
+    proxy: str,
+) -> None:
+    with FakeMcpHttp() as server:
+        async with await HttpClients({"ALL_PROXY": proxy}).client() as client:
+            with pytest.raises(InternalError) as caught:
+                await client.get("https://mcp.example/")
+            assert caught.value.message == "SOCKS proxies are not supported"
+            assert "HTTPS_PROXY" in caught.value.hint and "secret" not in str(caught.value)
+            body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+            assert (await client.post(server.url, json=body)).status_code == 200
+
+
 async def test_urls_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     clients = HttpClients({})
