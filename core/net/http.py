@@ -60,13 +60,13 @@ class HttpClients:
     def _client(self, context: ssl.SSLContext, timeout: float) -> httpx.AsyncClient:
         import httpx
 
-        from core.net.socks import RefusedSocks, is_socks
+        from core.net.socks import is_socks, refused_socks
 
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=8)
 
         def through(proxy: str) -> httpx.AsyncBaseTransport:
             if is_socks(proxy):
-                return RefusedSocks()
+                return refused_socks()
             return httpx.AsyncHTTPTransport(verify=context, limits=limits, proxy=proxy)
 
         try:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import httpx
+from typing import TYPE_CHECKING
 
 from core.errors import InternalError
+
+if TYPE_CHECKING:
+    import httpx
 
 NOT_SUPPORTED = "SOCKS proxies are not supported"
 _HINT = "name an http:// proxy in HTTPS_PROXY, or exempt the host in NO_PROXY"
@@ -15,9 +18,12 @@ def is_socks(proxy: str) -> bool:
     return proxy.partition("://")[0].lower().startswith("socks")
 
 
-class RefusedSocks(httpx.AsyncBaseTransport):
-    """Fails every request; loopback and exempt hosts do not come here."""
+def refused_socks() -> httpx.AsyncBaseTransport:
+    """What fails every request with InternalError; loopback and exempt hosts do not come here."""
+    from httpx import AsyncBaseTransport
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Raises InternalError."""
-        raise InternalError(NOT_SUPPORTED, hint=_HINT)
+    class Refused(AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            raise InternalError(NOT_SUPPORTED, hint=_HINT)
+
+    return Refused()
