@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core.protocol.events import OperationProgress
 from core.protocol.facts import Evidence
 from core.protocol.jackfield_install import Compatibility, IgnoredPart, SourceRead, UsedPart
@@ -13,6 +15,8 @@ from tui.screens.add_marketplace import AddMarketplace
 from tui.screens.trust import TrustSheet
 
 __all__ = ["picture"]
+Picture = Callable[..., None]
+Size = tuple[int, int]
 ROOT = f"{world.HOME}/src/acme/plugins/plugins/deploy-guard"
 GUARD = Compatibility(
     plugin_id="internationalisation-helper@acme-tools",
@@ -81,17 +85,17 @@ def adding(text: str) -> Scene:
 
 
 @SIZES
-def test_the_trust_page_shows_everything_that_would_run(picture, size):
+def test_the_trust_page_shows_everything_that_would_run(picture: Picture, size: Size):
     picture(trusting, client_of(("jackfield/plugin/compatibility", GUARD)), size=size)
 
 
 @SIZES
-def test_a_source_is_read_while_it_is_typed(picture, size):
+def test_a_source_is_read_while_it_is_typed(picture: Picture, size: Size):
     read = SourceRead(kind="git", place="https://github.com/acme/tools.git")
     picture(adding("acme/tools"), client_of(("jackfield/marketplace/source", read)), size=size)
 
 
-def test_an_install_shows_its_share_in_the_row(picture):
+def test_an_install_shows_its_share_in_the_row(picture: Picture):
     async def scene(p: Panel) -> None:
         p.client.push(
             OperationProgress(

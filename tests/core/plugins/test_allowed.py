@@ -15,7 +15,7 @@ from core.ports import Deps
 from core.protocol.marketplaces import MarketplaceAddParams, MarketplaceUpgradeParams
 from core.protocol.plugin_params import PluginInstallParams, PluginReadParams
 from core.seams import DeclaredServers
-from tests.core.plugins.install.world import Workshop, workshop
+from tests.core.plugins.install.world import workshop
 from tests.core.plugins.test_catalog import Panel
 from tests.core.plugins.world import SCOPE, World, put, put_market, put_plugin
 from tests.core.service.test_plugin_changes import Bench
