@@ -68,10 +68,14 @@ async def check_own_servers(run: Run) -> None:
         Failed: The file cannot be read, or one of them is refused.
     """
     from core.config.server_entry import check_server
+    from core.config.strict import refusal
 
     loaded = await run.loaded(None)
     home = run.core.config.home
     text = f"failed to load MCP servers from {home.codex_home}"
+    found = refusal(loaded)
+    if loaded.requirements.broken is not None and found is not None:
+        raise Failed(text, found.message)
     source = loaded.user.source
     if source is not None and source.fault is not None:
         from core.config.toml.fault import codex_place_of

@@ -14,6 +14,7 @@ import anyio
 from core.channels import Subscription
 from core.cli.codex.face import Failed, Run
 from core.cli.codex.gate import check_bootstrap
+from core.cli.text import safe_lines
 from core.cli.waiting import line_from_stdin, login_ended
 from core.errors import CoreError
 from core.method_table import (
@@ -70,6 +71,8 @@ async def login(run: Run) -> int:
     if entry.enterprise:
         how = "is managed by Codex account sign-in. Open Codex to sign in."
         raise Failed(f"Enterprise MCP authorization {how}")
+    if entry.disabled_reason is not None:
+        raise Failed("the MCP server is disabled by managed requirements")
     url: str = entry.transport["url"]
     if not urlsplit(url).scheme:
         raise Failed(f"invalid MCP server URL `{url}`", "relative URL without a base")
@@ -113,7 +116,7 @@ async def _sign_in(run: Run, name: str) -> None:
 
 def _tell(name: str, url: str, *, by_hand: bool) -> None:
     what = "the MCP server" if by_hand else f"`{name}`"
-    print(f"Authorize {what} by opening this URL in your browser:\n{url}\n")
+    print(f"Authorize {what} by opening this URL in your browser:\n{safe_lines(url)}\n")
     if by_hand:
         print("After signing in, copy the full URL from your browser's address bar.")
         print("If the callback page cannot load, paste that URL here anyway.", flush=True)

@@ -30,9 +30,7 @@ def usage_line(command: Command, used: Sequence[str] = ()) -> str:
         parts += [_option(command, key).shown for key in used if _is_option(command, key)]
     else:
         parts.append("[OPTIONS]")
-    for operand in command.operands:
-        if operand.required or not used or operand.key in used:
-            parts.append(operand.shown)
+    parts += [operand.shown for operand in command.operands]
     if command.commands:
         parts.append("<COMMAND>")
     return f"Usage: {' '.join(parts)}"
