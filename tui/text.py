@@ -312,7 +312,7 @@ def _wrapped(text: str, cells: int) -> list[str]:
 
 
 def chop(text: str, cells: int) -> list[str]:
-    """Break cleaned text into pieces of at most `cells`, after a blank where one is near.
+    """Break cleaned text into pieces of at most `cells`, after a blank or a slash that is near.
 
     Nothing is lost: side by side, the pieces are the text again.
     """
@@ -320,9 +320,12 @@ def chop(text: str, cells: int) -> list[str]:
     at, reach = 0, (1 + _MARKS_PER_BASE) * max(1, cells) + 1  # in characters, of one piece
     while len(text) - at > reach or width(text[at:]) > cells:
         piece = head(text[at : at + reach], cells)
-        blank = piece.rfind(" ") + 1
-        if blank > len(piece) * 2 // 3:
-            piece = piece[:blank]
+        near = len(piece) * 2 // 3
+        end = piece.rfind(" ") + 1
+        if end <= near:
+            end = piece.rfind("/") + 1
+        if end > near:
+            piece = piece[:end]
         piece = piece or text[at]  # a wide character where only one cell is left
         at += len(piece)
         pieces.append(piece)

@@ -205,6 +205,15 @@ def test_lines_break_at_blanks_and_long_words_where_the_line_ends() -> None:
     ]
 
 
+def test_a_long_path_breaks_after_a_slash_that_is_near() -> None:
+    assert wrap("/usr/bin/python /tmp/demo/programs/atlas-docs.py", 22) == [
+        "/usr/bin/python",
+        "/tmp/demo/programs/",
+        "atlas-docs.py",
+    ]
+    assert chop("/tmp/demo/programs/atlas.py", 11) == ["/tmp/demo/", "programs/", "atlas.py"]
+
+
 def test_paragraphs_stay_apart() -> None:
     assert wrap("one\n\ntwo three", 5) == ["one", "", "two", "three"]
 
