@@ -105,7 +105,7 @@ class MarketplaceUpgrader:
                 upgraded.errors.append((one.name, fault))
                 continue
             try:
-                market = await self._one(one)
+                market = await self._one(one, _part(progress, number, len(wanted)))
             except (GitFailed, CoreError) as error:
                 upgraded.errors.append((one.name, str(error)))
             except OSError as error:
@@ -116,7 +116,7 @@ class MarketplaceUpgrader:
                     await self._copy_anew(market, copy or self._installer.copy)
         return upgraded
 
-    async def _one(self, one: Configured) -> Marketplace | None:
+    async def _one(self, one: Configured, progress: Progress) -> Marketplace | None:
         """The marketplace when it has new content."""
         root = checkout_of(self._home, one.name)
         revision = await self._git.revision(one.source, one.ref)
@@ -127,7 +127,9 @@ class MarketplaceUpgrader:
         await anyio.to_thread.run_sync(partial(sweep, folder, PREFIX, theirs_after=ABANDONED))
         async with staged(folder, PREFIX, short=True) as staging:
             checkout = f"{staging}/checkout"
-            await self._git.clone(one.source, checkout, ref=one.ref, sparse=one.sparse)
+            await self._git.clone(
+                one.source, checkout, ref=one.ref, sparse=one.sparse, progress=progress
+            )
             await anyio.to_thread.run_sync(self._check, one.name, checkout)
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._exchange, checkout, root, staging, record)
@@ -169,6 +171,15 @@ class MarketplaceUpgrader:
                     await copy(market.name, entry)
                 except CoreError:
                     continue
+
+
+def _part(progress: Progress, number: int, total: int) -> Progress:
+    """The progress of one of several, as a share of all."""
+
+    def tell(share: float | None, note: str) -> None:
+        progress(None if share is None else (number + share) / total, note)
+
+    return tell
 
 
 def _record(one: Configured, revision: str) -> dict[str, Any]:

@@ -287,3 +287,14 @@ async def test_what_is_no_git_marketplace_cannot_be_upgraded(shop: Workshop, nam
     error = await refused(shop.upgrader.upgrade(name))
     assert error.message == f"marketplace `{name}` is not configured as a Git marketplace"
     assert (await shop.upgrader.upgrade(None)).selected == ()
+
+
+@pytest.mark.needs("git")
+async def test_an_upgrade_tells_how_far_the_clone_is(shop: Workshop):
+    shop.repository("mk.git", {FILE: {"name": "gm", "plugins": []}})
+    await shop.adder.add(f"{URL}mk.git")
+    shop.repository("mk.git", {f"more/{number}": str(number) for number in range(50)})
+    await shop.upgrader.upgrade("gm", shop.progress)
+    shares = [share for share, _ in shop.told if share]
+    assert shares and shares == sorted(shares)
+    assert any("receiving objects" in note for _, note in shop.told)
