@@ -24,19 +24,34 @@ def count(manifest: Manifest, *, installed: bool) -> Brings:
     """
     found = Found(skills=[], faults=[], seen=set())
     plugin_skills(manifest, found, installed=installed)
+    base = os.path.realpath(manifest.root)
+    skills = [skill for skill in found.skills if is_copied(skill.path, base)]
+    linked = len(found.skills) - len(skills)
     commands = plugin_commands(manifest)
     usable = 0 if installed else sum(not command.reason for command in commands)
     servers = plugin_servers(manifest).entries
     prefix = f"{manifest.name}:"
-    names = [skill.name.removeprefix(prefix) for skill in found.skills]
+    names = [skill.name.removeprefix(prefix) for skill in skills]
     return Brings(
-        skills=len(found.skills) + usable,
+        skills=len(skills) + usable,
         hooks=sum(1 for _ in hook_keys(plugin_hooks(manifest), "")),
         servers=len(servers),
         apps=len(plugin_apps(manifest)),
-        ignored=ignored(manifest, sum(bool(command.reason) for command in commands)),
+        ignored=(
+            *ignored(manifest, sum(bool(command.reason) for command in commands)),
+            *([_counted(linked, "linked skill")] if linked else []),
+        ),
         names=tuple(dict.fromkeys([*names, *servers]))[:NAMES],
     )
+
+
+def is_copied(path: str, base: str) -> bool:
+    """No link is on the way to a file: an install leaves links out.
+
+    Args:
+        base: Real path of the plugin's directory.
+    """
+    return os.path.realpath(path).startswith(f"{base}/")
 
 
 def ignored(manifest: Manifest, commands: int) -> tuple[str, ...]:

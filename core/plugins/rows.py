@@ -16,6 +16,7 @@ from core.plugins.manifest import Manifest, read_manifest
 from core.plugins.marketplace_file import Marketplace
 from core.plugins.mending import hint
 from core.plugins.offers import Offer
+from core.plugins.source_problems import option_problem
 from core.plugins.sources.parse import describe_source
 from core.plugins.state import PluginStates
 from core.plugins.updates.standing import Memory, Standing, next_of_codex, stand
@@ -122,6 +123,7 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
     root = states.root(plugin_id) if switch is not None else None
     copy = copy_at(root) if root is not None else None
     enabled = switch is not None and switch.enabled
+    place = Evidence(file=market.path, key=f"plugins[{entry.index}]")
     problem: Problem | None = None
     standing, facts = Standing(offered=offer.version), _NO_FACTS
     if copy is not None:
@@ -136,7 +138,7 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
         state, reason = "notInstalled", ""
     elif entry.installation == "NOT_AVAILABLE":
         state, reason = "notOffered", ""
-    elif not around.draft and (problem := _manifest_problem(offer, plugin_id)) is not None:
+    elif not around.draft and (problem := _problem(offer, plugin_id, place)) is not None:
         state, reason = "broken", short(problem.message)
     else:
         state, reason = "available", ""
@@ -171,7 +173,7 @@ def _offered(market: Marketplace, offer: Offer, around: Surroundings, blocked: s
         install_policy=entry.installation,
         auth_policy=entry.authentication,
         root=copy.root if copy is not None else local,
-        evidence=Evidence(file=market.path, key=f"plugins[{entry.index}]"),
+        evidence=place,
         problems=(problem,) if problem is not None else (),
     )
 
@@ -229,6 +231,12 @@ def _description(offer: Offer, interface: PluginInterface | None) -> str:
     if interface is not None and interface.short_description:
         return interface.short_description
     return offer.description
+
+
+def _problem(offer: Offer, plugin_id: str, place: Evidence) -> Problem | None:
+    """What keeps a plugin from being installed."""
+    found = option_problem(offer.entry, plugin_id, place)
+    return found or _manifest_problem(offer, plugin_id)
 
 
 def _manifest_problem(offer: Offer, plugin_id: str) -> Problem | None:

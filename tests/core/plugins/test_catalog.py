@@ -614,3 +614,29 @@ async def test_files_that_can_make_the_lists_stale_are_named(
     await panel.refresh()
     watched = set(panel.catalog.watched_paths())
     assert {path, tmp_path / "gone" / CODEX_PLACE, world.home.plugins_cache} <= watched
+
+
+async def test_a_ref_that_git_would_take_for_an_option_is_a_problem(world: World, panel: Panel):
+    source = {"source": "url", "url": "https://git.test/p.git", "ref": "--help"}
+    put_market(world.user, {"name": "p", "source": source})
+    await panel.refresh()
+    row = panel.rows["p@m"]
+    said = "its ref begins with `-`, which git takes for an option"
+    assert (row.state, row.reason) == ("broken", said)
+    (problem,) = row.problems
+    assert problem.codex == "gives it to git as it is"
+    assert problem.evidence.key == "plugins[0].ref"
+
+
+async def test_skills_behind_links_are_not_counted_for_they_are_not_copied(
+    world: World, panel: Panel
+):
+    put_market(world.user, "p")
+    skill = "---\nname: s\ndescription: d\n---\n"
+    root = put_plugin(world.user / "plugins/p", {"skills/own/SKILL.md": skill})
+    put(world.user / "elsewhere/SKILL.md", skill)
+    (root / "skills/linked").symlink_to(world.user / "elsewhere")
+    await panel.refresh()
+    row = await panel.counted("p@m")
+    assert row.brings is not None
+    assert (row.brings.skills, row.brings.ignored) == (1, ("1 linked skill",))
