@@ -16,6 +16,9 @@ from core.errors import CoreError, core_error_in
 from core.version import VERSION
 
 FAILED, USAGE, INTERRUPTED, NO_READER = 1, 2, 130, 141
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 it failed; 2 wrong usage; 130 interrupted; 141 the reader has gone"
+)
 VALUED = frozenset({"-c", "--config", "--enable", "--disable", "--home", "--cwd"})
 """Options that may stand before the verb and take a value as a word of its own."""
 
@@ -30,9 +33,7 @@ def main(argv: Sequence[str]) -> int:
         known = core_error_in(error)
         if known is None:
             raise
-        print(f"Error: {known.message}", file=sys.stderr)
-        if known.hint:
-            print(known.hint, file=sys.stderr)
+        _tell(known)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -40,6 +41,14 @@ def main(argv: Sequence[str]) -> int:
         # The interpreter would flush once more at its end, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NO_READER
+
+
+def _tell(error: CoreError) -> None:
+    from core.cli.text import safe_lines
+
+    print(safe_lines(f"Error: {error.message}"), file=sys.stderr)
+    if error.hint:
+        print(safe_lines(error.hint), file=sys.stderr)
 
 
 def _run(argv: list[str]) -> int:
@@ -57,6 +66,7 @@ def _run(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog=f"jackfield {name}", description=_sentence(verb.summary), allow_abbrev=False
     )
+    parser.epilog = f"{EXIT_CODES}."
     arguments(parser)
     try:
         given = parser.parse_args(argv[:at] + argv[at + 1 :])
@@ -77,6 +87,7 @@ def _general(options: Sequence[str]) -> int:
     for name, verb in VERBS.items():
         print(f"  {name:{width}}  {verb.summary}")
     print("\nEach verb has its own --help. --version says which Jackfield this is.")
+    print(f"{EXIT_CODES}; more where a verb's help says so.")
     return 0
 
 

@@ -54,6 +54,19 @@ def test_help_lists_every_verb_and_the_version_is_the_packages(capsys: pytest.Ca
     assert packaged == VERSION
 
 
+def test_an_error_cannot_drive_the_terminal(verb: Any, capsys: pytest.CaptureFixture[str]):
+    verb(raising(CoreError("no \x1b[2J", hint="\x9b31m")))
+    assert main(["test"]) == 1
+    assert capsys.readouterr().err == "Error: no \\x1b[2J\n\\x9b31m\n"
+
+
+def test_exit_codes_are_told(capsys: pytest.CaptureFixture[str]):
+    assert main(["help"]) == 0
+    assert "Exit codes: 0 done; 1 it failed; 2 wrong usage; " in capsys.readouterr().out
+    assert main(["restore", "--help"]) == 0
+    assert "Exit codes: 0 done;" in " ".join(capsys.readouterr().out.split())
+
+
 def test_each_verb_has_help_of_its_own(capsys: pytest.CaptureFixture[str]):
     for name, verb in VERBS.items():
         assert main([name, "--help"]) == 0
