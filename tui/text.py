@@ -128,7 +128,11 @@ class _ShownExact(_Shown):
     """The same; what draws nothing is named, for it is part of what is agreed to."""
 
     def __missing__(self, code: int) -> str:
-        return super().__missing__(code) or f"\u27e8U+{code:04X}\u27e9"
+        shown = super().__missing__(code)
+        if not shown:
+            shown = f"\u27e8U+{code:04X}\u27e9"
+            self[code] = shown
+        return shown
 
 
 _ONE_LINE, _MANY_LINES, _EXACT = _Shown(), _ShownLines(), _ShownExact()

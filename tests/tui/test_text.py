@@ -245,4 +245,5 @@ def test_only_plain_web_addresses_become_hyperlinks(url: str) -> None:
 )
 def test_what_is_agreed_to_hides_nothing(text: str, shown: str):
     assert clean(text, exact=True) == shown
+    assert clean(f"{text}.", exact=True) == f"{shown}.", "seen before or not"
     assert clean(shown, exact=True) == shown
