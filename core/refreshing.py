@@ -15,7 +15,7 @@ from core.protocol.events import (
     RefreshProgress,
     RefreshStarted,
 )
-from core.protocol.rows import Domain, Row
+from core.protocol.rows import Domain, Row, timeless
 
 if TYPE_CHECKING:
     from core.ports import Clock
@@ -109,10 +109,6 @@ async def read_told(
 
 
 def _differs(row: Row, before: Row | None) -> bool:
-    if before is None or before is row:
+    if before is None or before is row or before == row:
         return False
-    return _plain(row) != _plain(before)
-
-
-def _plain(row: Row) -> Row:
-    return msgspec.structs.replace(row, cached=False) if row.cached else row
+    return timeless(row) != timeless(before)

@@ -13,8 +13,7 @@ from tui.keys import read_keys, show_key
 from tui.signs import UNICODE, Glyphs
 from tui.text import Hint
 
-
-_FIRST = {"row.mend": 0, "row.switch": 1}
+_FIRST = {"row.mend": 0, "row.cancel": 1, "row.switch": 2}
 
 
 class NameHit(NamedTuple):
@@ -112,7 +111,7 @@ class Registry:
         return [_binding(c) for c in self.commands if c.keys and c.action.startswith("list_")]
 
     def key_line(self, offers: Iterable[Offer]) -> list[Hint]:
-        """The hints for what applies, in order; mending and the switch before all else."""
+        """The hints for what applies, in order; mending, cancelling and the switch come first."""
         hints: list[Hint] = []
         for offer in sorted(offers, key=lambda offer: _FIRST.get(offer.id, len(_FIRST))):
             command = self.get(offer.id)

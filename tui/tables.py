@@ -7,15 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-import msgspec
-
 from core.protocol.events import (
     Phase,
     RefreshFailed,
     RefreshFinished,
     StateChanged,
 )
-from core.protocol.rows import Domain, Row
+from core.protocol.rows import Domain, Row, timeless
 
 RowT = TypeVar("RowT", bound=Row)
 Mark = Literal["", "cached", "new", "changed"]
@@ -191,7 +189,7 @@ class Table(Generic[RowT]):
             return
         elif row.cached:
             self.marks.setdefault(row.id, "cached")
-        elif _same_but_for_cache(old, row):
+        elif old == row or timeless(old) == timeless(row):
             if self.marks.get(row.id) == "cached":
                 del self.marks[row.id]
         elif self.marks.get(row.id) != "new":
@@ -224,7 +222,3 @@ class Table(Generic[RowT]):
             return False
         self.marks = {}
         return True
-
-
-def _same_but_for_cache(old: Row, new: Row) -> bool:
-    return old == new or msgspec.structs.replace(old, cached=new.cached) == new

@@ -374,6 +374,19 @@ ROW_TYPES: dict[Domain, type[Row]] = {
 }
 
 
+_MEASURED = ("checked_at", "seen_at", "heard_at", "committed_at", "latency_ms")
+
+
+def timeless(row: Row) -> Row:
+    """The row without what every look at its source changes: when that was, and how long it took.
+
+    Two rows that are equal without it tell a person the same.
+    """
+    held = row.__struct_fields__
+    bare: dict[str, Any] = {name: None for name in _MEASURED if name in held}
+    return msgspec.structs.replace(row, cached=False, **bare)
+
+
 def detail_of(row: Row) -> dict[str, Any]:
     """The row as plain JSON values in wire spelling, for copying and for the command line."""
     value: dict[str, Any] = msgspec.to_builtins(row)

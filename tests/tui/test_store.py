@@ -3,6 +3,7 @@ from __future__ import annotations
 from core.protocol.events import (
     AppsChanged,
     ConsentRequested,
+    InventoryChanged,
     Lagged,
     LoginCompleted,
     OperationProgress,
@@ -354,3 +355,30 @@ def test_a_server_that_fails_in_a_refresh_is_told_by_its_row_and_nowhere_twice()
     files = RefreshFailed(id="q", domain="servers", source="configuration", message="unreadable")
     store.apply([files])
     assert not store.row_tells(files) and len(store.faults) == 1
+
+
+def test_a_tool_that_was_only_seen_again_is_no_news():
+    store = ViewStore(now=lambda: 1_000.0)
+    tool = ToolRow(id="s/t", name="t", owner="s", seen_at=1.0)
+    store.load("inventory", [tool], revision=1, phase="final", at=1.0)
+    store.apply(
+        [
+            RefreshStarted(id="r", domain="inventory", forced=True, sources=("s",)),
+            InventoryChanged(
+                revision=2,
+                phase="intermediate",
+                upserted=(ToolRow(id="s/t", name="t", owner="s", seen_at=2.0),),
+            ),
+        ]
+    )
+    assert store.inventory.mark("s/t") == ""
+    store.apply(
+        [
+            InventoryChanged(
+                revision=3,
+                phase="intermediate",
+                upserted=(ToolRow(id="s/t", name="t", owner="s", seen_at=3.0, tokens=9),),
+            )
+        ]
+    )
+    assert store.inventory.mark("s/t") == "changed"

@@ -44,7 +44,7 @@ def progress_of(view: ListView) -> Progress | None:
 
 
 def loads_of(refreshes: Iterable[Refresh]) -> list[Load]:
-    """Every awaited source once, as far as it has come in any of the lists that it fills."""
+    """Every source once, those that are awaited first, as far as they have come in any list."""
     loads: dict[str, Load] = {}
     for refresh in refreshes:
         for source in refresh.sources.values():
@@ -55,7 +55,7 @@ def loads_of(refreshes: Iterable[Refresh]) -> list[Load]:
                 known.total if source.total is None else source.total,
                 known.failed or bool(source.failed),
             )
-    return list(loads.values())
+    return sorted(loads.values(), key=lambda load: load.over or load.failed)
 
 
 def loading_state(view: ListView) -> Build:

@@ -106,6 +106,9 @@ def _forced(store: ViewStore) -> Refresh | None:
 
 
 def _share(refresh: Refresh) -> str:
+    if refresh.domain in ("servers", "inventory"):
+        heard = [it for it in refresh.sources.values() if it.failed or it.total is not None]
+        return f" {len(heard)}/{len(refresh.sources)}"
     known = [source for source in refresh.sources.values() if source.total]
     if not known:
         return ""

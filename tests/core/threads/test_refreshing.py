@@ -231,3 +231,14 @@ async def test_a_switched_off_server_takes_its_tools_along_though_another_still_
         await here.panel.follow()
         assert set(here.tools) == {"three/t"}
         assert here.rows["one"].status == "disabled"
+
+
+async def test_what_was_only_looked_at_again_does_not_count_as_changed(make: Make) -> None:
+    async with make() as here:
+        await here.panel.open(consent_all=True)
+        await here.until_status(one="connected", two="connected", three="connected")
+        await ended(here, *(event.id for event in of(here, RefreshStarted)))
+        here.deps.clock.tick(5)  # type: ignore[attr-defined]
+        await here.panel.refresh("r1", forced=True, domain="inventory")
+        done = [event for event in of(here, RefreshFinished) if event.id.startswith("r1")]
+        assert [(event.added, event.changed, event.removed) for event in done] == [(0, 0, 0)] * 2
