@@ -112,13 +112,15 @@ class McpRuntime:
         """The files have changed without anybody asking for a reload.
 
         Servers that were agreed to are started, switched off or exchanged; those that wait for a
-        yes, and those whose entry is gone or broken, run on as they were started.
+        yes, and those whose entry is gone or broken, run on as they were started. What a plugin
+        brought ends with the plugin.
         """
         self._specs = {spec.name: spec for spec in specs}
         for name, connection in list(self._connections.items()):
             if name not in self._specs:
                 connection.configured = False
-                if connection.status in ("failed", "cancelled", "waiting"):
+                idle = connection.status in ("failed", "cancelled", "waiting")
+                if idle or connection.spec.plugin_id is not None:
                     self._drop(name)
         fresh: list[Connection] = []
         for spec in self._specs.values():

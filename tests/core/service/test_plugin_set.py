@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from core.scope import Caller, RequestScope
 from core.threads.policy import CODEX
 from tests.core.plugins.world import put_market, put_plugin
 from tests.core.service.lifecycle import Life, life_of
+from tests.fakes import mcp_stdio
 
 pytestmark = pytest.mark.anyio
 ORDER = ["plugins", "skills", "servers", "hooks"]
@@ -143,3 +145,60 @@ async def test_what_was_written_by_an_operation_that_failed_is_followed_all_the_
     with pytest.raises(CoreError, match="no"):
         await _uninstall(life)
     assert followed(caplog) == [("config", name) for name in ORDER]
+
+
+# --- the servers themselves
+
+
+async def server(life: Life, name: str, *, gone: bool = False) -> Any:
+    """The row of a server, once it is connected; or None once there is none."""
+    with anyio.fail_after(20):
+        while True:
+            row = (await life.rows("servers")).get(name)
+
+            if gone and row is None:
+                return None
+            if not gone and row is not None and row.status == "connected":
+                return row
+            await anyio.lowlevel.checkpoint()
+
+
+def with_server(life: Life, plugin: str, name: str, version: str = "1.0.0") -> None:
+    command, *args = mcp_stdio.argv()
+    entry = {"mcpServers": {name: {"command": command, "args": args}}}
+    put_plugin(life.home / "plugins" / plugin, {".mcp.json": entry}, version=version)
+
+
+def runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_servers_start_stay_and_end_as_their_plugins_come_change_and_go(
+    deps: Deps, home: Path
+):
+    async with life_of(deps, home) as life:
+        put_market(home, "p", "q")
+        with_server(life, "p", "one")
+        with_server(life, "q", "two")
+        await life.install("p")
+        await life.ask(methods.JACKFIELD_PANEL_START, PanelStartParams(consent_all=True))
+        one = await server(life, "one")
+        assert "two" not in await life.rows("servers")
+        await life.install("q")
+        two = await server(life, "two")
+        assert (await server(life, "one")).pid == one.pid
+        with_server(life, "q", "three", "2.0.0")
+        await life.update("q@m")
+        three = await server(life, "three")
+        await server(life, "two", gone=True)
+        assert (await server(life, "one")).pid == one.pid
+        await life.ask(methods.PLUGIN_UNINSTALL, PluginUninstallParams(plugin_id="p@m"))
+        await server(life, "one", gone=True)
+        assert (await server(life, "three")).pid == three.pid
+        with anyio.fail_after(10):
+            while runs(one.pid) or runs(two.pid):
+                await anyio.lowlevel.checkpoint()
