@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,29 +33,11 @@ from tests.integration.oauth.world import (
     approve_device,
     browse,
     expire,
-    guarded,
-    needs_provider,
     stored,
     write_config,
 )
 
 pytestmark = [pytest.mark.anyio, pytest.mark.needs("node")]
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[Guarded]:
-    needs_provider()
-    with guarded() as made:
-        yield made
-
-
-@pytest.fixture
-def provider(server: Guarded, tmp_path: Path) -> Generator[Provider]:
-    made = Provider(server, tmp_path / "provider.log")
-    try:
-        yield made
-    finally:
-        made.stop()
 
 
 @dataclass

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,6 @@ from tests.integration.oauth.world import (
     Guarded,
     Provider,
     expire,
-    guarded,
-    needs_provider,
     stored,
     write_config,
 )
@@ -31,23 +29,6 @@ NONE: Mapping[str, str] = {}
 JACKFIELD = [sys.executable, "-m", "tui"]
 CODEX = ["codex"]
 BROWSER = Path(__file__).parent / "oauth" / "browser.py"
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[Guarded]:
-    needs_provider()
-    with guarded() as made:
-        yield made
-
-
-@pytest.fixture
-def provider(server: Guarded, tmp_path: Path) -> Generator[Provider]:
-    made = Provider(server, tmp_path / "provider.log")
-    try:
-        made.start()
-        yield made
-    finally:
-        made.stop()
 
 
 def browser(home: Path) -> Path:
@@ -84,6 +65,11 @@ def ran(home: Path, *command: str, found: Mapping[str, str] = NONE) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.fixture(autouse=True)
+def _started(provider: Provider) -> None:
+    provider.start()
 
 
 def standing(home: Path, program: Sequence[str], found: Mapping[str, str] = NONE) -> str:
