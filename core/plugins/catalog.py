@@ -8,6 +8,7 @@ nobody, and what it gave before is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -28,7 +29,7 @@ from core.plugins.layout import MARKETPLACE_FILES
 from core.plugins.offers import Offer, OfferReader
 from core.plugins.reading import GroupReader, Known, in_list_order, key_of
 from core.plugins.rows import Surroundings
-from core.plugins.rows_cache import Group, RowsCache
+from core.plugins.shelf import PluginShelf
 from core.plugins.state import PluginStates
 from core.plugins.updates.comparing import ContentComparer
 from core.plugins.updates.memory import PluginMemory
@@ -38,7 +39,7 @@ from core.ports import Deps
 from core.protocol.events import Event
 from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row
 from core.refreshing import Refresh
-from core.snapshot import SnapshotOwner, Ticket
+from core.snapshot import Ticket
 
 DEADLINE = 10.0
 FILES = "configuration"
@@ -67,6 +68,7 @@ class PluginCatalog:
         account: Who is signed in: `none`, `apiKey`, `chatgpt`. May block.
         deadline: Seconds that one marketplace may take.
         memory: What is remembered of plugins; None for one of its own.
+        shelf: Where the lists are published; None for one of its own.
 
     Emits: RefreshStarted, RefreshProgress, RefreshFailed, RefreshFinished for both domains, and
     the state events of the two owners.
@@ -82,9 +84,10 @@ class PluginCatalog:
         *,
         deadline: float = DEADLINE,
         memory: PluginMemory | None = None,
+        shelf: PluginShelf | None = None,
     ) -> None:
-        self.marketplaces: SnapshotOwner[MarketplaceRow] = SnapshotOwner("marketplaces", emit)
-        self.plugins: SnapshotOwner[PluginRow] = SnapshotOwner("plugins", emit)
+        self._shelf = shelf or PluginShelf(deps, home.codex_home, emit)
+        self.marketplaces, self.plugins = self._shelf.marketplaces, self._shelf.plugins
         self._home = home
         self._configs = configs
         self._deps = deps
@@ -93,7 +96,6 @@ class PluginCatalog:
         self._deadline = deadline
         self._groups: dict[Key, Known] = {}
         self._offers = OfferReader()
-        self._cache = RowsCache(deps.cache_dir, home.codex_home, deps.cwd)
         self._counter = PartCounter(self.plugins)
         self.comparer = ContentComparer(self.plugins)
         self.memory = memory or PluginMemory(deps.state_dir, home.codex_home, deps.clock.now)
@@ -153,8 +155,7 @@ class PluginCatalog:
             sources = tuple(candidate.label for candidate in wanted)
             refresh.start(forced=forced, sources=sources)
         async with anyio.create_task_group() as tasks:
-            if not self.plugins.current.revision:
-                tasks.start_soon(self._from_cache, run)
+            tasks.start_soon(self._from_last_time)
             for candidate in wanted:
                 tasks.start_soon(self._read_one, run, candidate)
         await self._finish(run, wanted)
@@ -219,32 +220,11 @@ class PluginCatalog:
             run.groups[known.key] = known
             self._arrived(run, known)
 
-    async def _from_cache(self, run: _Refresh) -> None:
-        """Publish the rows of the last time, until better ones come."""
-        token = anyio.lowlevel.current_token()
-
-        def work() -> None:
-            with run.turns.turn() as tick:
-                for group in self._cache.read(tick):
-                    back(partial(self._cached, run, group), token)
-
-        try:
-            await in_thread(work, deadline=self._deadline)
-        except TimeoutError:
-            return
+    async def _from_last_time(self) -> None:
+        with suppress(TimeoutError):
+            await self._shelf.show_last()
 
     # -- publishing; on the event loop ---------------------------------------------------------
-
-    def _cached(self, run: _Refresh, group: Group) -> None:
-        from msgspec.structs import replace
-
-        market = group.market
-        if market is not None and market.id not in self.marketplaces.current.rows:
-            cached = replace(market, cached=True)
-            self.marketplaces.publish(run.tickets[0], [cached], phase="cached")
-        there = self.plugins.current.rows
-        rows = [replace(row, cached=True) for row in group.plugins if row.id not in there]
-        self.plugins.publish(run.tickets[1], rows, phase="cached")
 
     def _arrived(self, run: _Refresh, known: Known) -> None:
         rows = known.rows
@@ -320,20 +300,11 @@ class PluginCatalog:
                 self._counter.count_all(offers, run.turns, token, again=forced)
                 self.comparer.compare_all(offers, run.turns, token)
                 with run.turns.turn() as tick:
-                    self._cache.write(self._for_cache(), tick)
+                    self._shelf.keep(tick)
             finally:
                 back(done.set, token)
 
         start(work, "plugins-count")
-
-    def _for_cache(self) -> list[Group]:
-        grouped: dict[str, list[PluginRow]] = {}
-        for row in list(self.plugins.current.rows.values()):
-            grouped.setdefault(row.marketplace, []).append(row)
-        markets = self.marketplaces.current.rows
-        return [
-            Group(market=markets.get(key), plugins=tuple(rows)) for key, rows in grouped.items()
-        ]
 
     def forget_manifests(self) -> None:
         """Look into every manifest at the next refresh, as if none had been read."""
