@@ -12,7 +12,6 @@ import anyio
 from anyio.abc import TaskGroup
 
 from core.apps.layer import AppLayer, build_app_layer
-from core.auth.account import Account
 from core.auth.layer import SignInLayer
 from core.auth.probe import MetadataProbe
 from core.browser import elsewhere
@@ -21,8 +20,8 @@ from core.client.in_process import InProcessClient
 from core.compat.refresh_on_list import RefreshOnList
 from core.compat.startup_upgrade import StartupUpgrade
 from core.config.edit import ConfigEditor
-from core.config.paths import Home
 from core.config.store import ConfigStore
+from core.early import Early
 from core.mcp.auth_status import AuthJudge
 from core.mcp.board import ServerBoard
 from core.mcp.effective import ServerSource
@@ -30,7 +29,7 @@ from core.mcp.headers_helper import HeadersHelper
 from core.mcp.hosted import HostedLister
 from core.mcp.links import Plumbing
 from core.mcp.slots import HandshakeSlots
-from core.plugins.catalog import PluginCatalog
+from core.mcp.traffic_log import TrafficLog
 from core.plugins.effective import EffectivePlugins
 from core.plugins.install.installer import Installer
 from core.plugins.listing import PluginLists
@@ -39,7 +38,6 @@ from core.plugins.marketplaces.removing import MarketplaceRemover
 from core.plugins.marketplaces.upgrading import MarketplaceUpgrader
 from core.plugins.sources.fetch import SourceFetcher
 from core.plugins.sources.git import Git
-from core.plugins.updates.memory import PluginMemory
 from core.plugins.updates.noting import CopyNotes
 from core.plugins.updates.updating import Updater
 from core.ports import Deps
@@ -60,6 +58,7 @@ from core.service.late import (
     LIST_METHODS,
     PLUGIN_METHODS,
     SEARCH_METHODS,
+    SERVER_METHODS,
     TOOL_METHODS,
     UPDATE_METHODS,
     VALIDATE_METHODS,
@@ -72,8 +71,6 @@ from core.service.panel import Layers, PanelService
 from core.service.plugin_changes import PluginChanges, PluginSet, step
 from core.service.plugin_details import PluginDetails
 from core.service.plugins import PluginService
-from core.service.problems import ProblemBoard
-from core.service.rows import RowsService
 from core.service.switch import SwitchService
 from core.service.threads import ThreadsService
 from core.service.undoing import Undoes
@@ -116,20 +113,22 @@ class Core:
 
 @asynccontextmanager
 async def open_core(
-    deps: Deps, *, overrides: Mapping[str, Any] | None = None
+    deps: Deps, *, overrides: Mapping[str, Any] | None = None, early: Early | None = None
 ) -> AsyncGenerator[Core]:
     """A core for as long as the block lasts; leaving it ends every process and listener.
 
     Nothing is read, started or watched before somebody asks for it.
+
+    Args:
+        early: The part that stands already, its overrides in it.
     """
-    hub = EventHub()
-    home = Home.of(deps)
-    config = ConfigStore(home, deps, overrides)
+    early = early or Early(deps, overrides)
+    hub, config = early.hub, early.part.config
     reaper = Reaper()
     processes = Processes(reaper)
     try:
         async with anyio.create_task_group() as tasks:
-            building = _Building(deps, hub, config, processes, tasks)
+            building = _Building(early, processes, tasks)
             async with building.threads as threads:
                 yield Core(
                     dispatcher=Dispatcher(building.handlers()),
@@ -150,32 +149,18 @@ async def open_core(
 class _Building:
     """Everything that a core is made of, wired once."""
 
-    def __init__(
-        self,
-        deps: Deps,
-        hub: EventHub,
-        config: ConfigStore,
-        processes: Processes,
-        tasks: TaskGroup,
-    ) -> None:
-        self._deps, self._hub, self._config, self._tasks = deps, hub, config, tasks
-        self._processes = processes
-        store, home = config, config.home
+    def __init__(self, early: Early, processes: Processes, tasks: TaskGroup) -> None:
+        self._early, self._processes, self._tasks = early, processes, tasks
+        deps, hub, part = early.deps, early.hub, early.part
+        store, home = part.config, early.home
+        self._deps, self._hub, self._config = deps, hub, part.config
+        config = part.config
         self.editor = editor = ConfigEditor(store, deps)
         self.config_service = ConfigService(store, editor, deps, hub.emit)
-        self.account = Account(
-            deps=deps,
-            load=config.load,
-            auth_file=home.auth_file,
-            codex_home=home.codex_home,
-            emit=hub.emit,
-        )
+        self.account = part.account
         self.effective = EffectivePlugins(home, config)
         self.lists = PluginLists(home, config, self.account.kind)
-        self.memory = PluginMemory(deps.state_dir, home.codex_home, deps.clock.now)
-        self.catalog = PluginCatalog(
-            home, config, deps, hub.emit, self.account.kind, memory=self.memory
-        )
+        self.memory, self.catalog = part.memory, part.catalog
         self.sign_in = SignInLayer(deps, home, config.load, tasks)
         self.git = Git(processes, deps.environ)
         fetcher = SourceFetcher(home, processes, deps.environ)
@@ -194,12 +179,15 @@ class _Building:
         self.updater = Updater(home, self.installer, self.memory)
         self.startup = StartupUpgrade(config, self.upgrader, self.plugin_set.changed)
         self._panel_session: PanelService | None = None
+        self.traffic = TrafficLog(deps.clock)
+        hub.listen(self.traffic.happened)
         plumbing = Plumbing(
             processes=processes,
             http=deps.http,
             helper=HeadersHelper(processes, deps.environ, deps.clock),
             version=VERSION,
             bearer=self.sign_in.bearer,
+            overheard=self.traffic.overheard,
         )
         self.app_layer: AppLayer = build_app_layer(
             deps=deps,
@@ -225,7 +213,15 @@ class _Building:
         self.board = ServerBoard(hub.emit, deps.clock)
         self.board.beside = self.app_layer.installed.snapshot_tools
         self.app_layer.installed.listen(self.board.sync)
-        self.panel = Panel(deps, self.threads, self.board, self.judge, hub.emit, version=VERSION)
+        self.panel = Panel(
+            deps,
+            self.threads,
+            self.board,
+            self.judge,
+            hub.emit,
+            version=VERSION,
+            traffic=self.traffic,
+        )
         self.follower = CredentialFollower(
             self.sign_in.sign_ins,
             self.threads,
@@ -235,7 +231,7 @@ class _Building:
             home,
             deps.environ,
         )
-        self.problems = ProblemBoard(hub, deps.clock)
+        early.rows.add(self._owners())
         self.config_service.listen(self._threads_follow)
 
     def handlers(self) -> list[Any]:
@@ -263,12 +259,12 @@ class _Building:
             SwitchService(self.config_service, self.board, self.undoes),
             self.operations,
             DetailService(PluginDetails(self.catalog, self._config).detail, apps, self.panel),
-            self.problems,
-            RowsService(self._owners(), self._hub),
         )
         return [
+            *self._early.handlers(),
             *(service.handlers() for service in services),
             late(TOOL_METHODS, self._tools),
+            late(SERVER_METHODS, self._servers),
             late(PLUGIN_METHODS, self._installing),
             late(LIST_METHODS, self._lists_service),
             late(DOCTOR_METHODS, self._doctoring),
@@ -284,6 +280,17 @@ class _Building:
         service = ToolsService(self.threads, self.panel, self._deps.browser, self._hub.emit)
         self._hub.listen(service.happened)
         return service.handlers()
+
+    def _servers(self) -> Mapping[str, Handler]:
+        from core.service.panel_servers import PanelServers
+        from core.service.server_running import RunningServers
+        from core.service.servers import ServersService
+
+        deps, ours = self._deps, PanelServers(self.panel, self.board)
+        tables = ServersService(deps, self.config_service, self.editor, ours, self.undoes)
+        emit = self._hub.emit
+        running = RunningServers(deps, tables, self.threads, ours, self.traffic, emit)
+        return {**tables.handlers(), **running.handlers()}
 
     def _lists_service(self) -> Mapping[str, Handler]:
         from core.service.lists import ListService
@@ -345,16 +352,10 @@ class _Building:
             plugin_set=self._plugin_set_changed,
             operations=self.operations,
             rows=self._rows,
+            first_plugins=self._early.read,
         )
-        service = PanelService(
-            self._deps,
-            self._config.home,
-            self._config,
-            layers,
-            self._hub.emit,
-            self._tasks,
-            version=VERSION,
-        )
+        home, emit = self._config.home, self._hub.emit
+        service = PanelService(self._deps, home, layers, emit, self._tasks)
         self.config_service.listen(service.on_config)
         self._panel_session = service
         return service
@@ -466,7 +467,7 @@ class _Building:
             "inventory": self.board.inventory,
             "threads": self.threads.rows,
             "account": self.account.owner,
-            "problems": self.problems.owner,
+            "problems": self._early.problems.owner,
         }
 
 

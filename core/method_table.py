@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         jackfield_lists,
         jackfield_plugins,
         jackfield_search,
+        jackfield_servers,
         jackfield_tools,
         jackfield_validate,
         login,
@@ -54,6 +55,7 @@ _IMPORT = "core.protocol.jackfield_import:"
 _INSTALL = "core.protocol.jackfield_install:"
 _PLUGINS = "core.protocol.jackfield_plugins:"
 _TOOLS = "core.protocol.jackfield_tools:"
+_SERVERS = "core.protocol.jackfield_servers:"
 
 INITIALIZE: Method[initialize.InitializeParams, initialize.InitializeResponse] = Method(
     "initialize",
@@ -450,6 +452,36 @@ JACKFIELD_IMPORT_SCAN: Method[jackfield_import.ScanParams, jackfield_import.Scan
 JACKFIELD_IMPORT_APPLY: Method[jackfield_import.ApplyParams, jackfield_import.ApplyResult] = Method(
     "jackfield/import/apply", _IMPORT + "ApplyParams", _IMPORT + "ApplyResult"
 )
+JACKFIELD_SERVER_READ: Method[
+    jackfield_servers.ServerTableParams, jackfield_servers.ServerTable
+] = Method("jackfield/server/read", _SERVERS + "ServerTableParams", _SERVERS + "ServerTable")
+JACKFIELD_SERVER_PREVIEW: Method[
+    jackfield_servers.ServerEntryParams, jackfield_servers.ServerPreview
+] = Method("jackfield/server/preview", _SERVERS + "ServerEntryParams", _SERVERS + "ServerPreview")
+JACKFIELD_SERVER_WRITE: Method[
+    jackfield_servers.ServerEntryParams, jackfield_servers.ServerWritten
+] = Method("jackfield/server/write", _SERVERS + "ServerEntryParams", _SERVERS + "ServerWritten")
+JACKFIELD_SERVER_REMOVE: Method[
+    jackfield_servers.ServerRemoveParams, jackfield_servers.ServerWritten
+] = Method("jackfield/server/remove", _SERVERS + "ServerRemoveParams", _SERVERS + "ServerWritten")
+JACKFIELD_SERVER_TOOLS_SWITCH: Method[
+    jackfield_servers.ToolSwitch, jackfield_servers.ServerWritten
+] = Method("jackfield/server/tools/switch", _SERVERS + "ToolSwitch", _SERVERS + "ServerWritten")
+JACKFIELD_SERVER_APPROVAL: Method[
+    jackfield_servers.ApprovalParams, jackfield_servers.ServerWritten
+] = Method("jackfield/server/approval", _SERVERS + "ApprovalParams", _SERVERS + "ServerWritten")
+JACKFIELD_SERVER_TEST: Method[
+    jackfield_servers.ServerTestParams, jackfield_servers.ServerTested
+] = Method("jackfield/server/test", _SERVERS + "ServerTestParams", _SERVERS + "ServerTested")
+JACKFIELD_SERVER_TEST_CANCEL: Method[jackfield.IdParams, jackfield.Done] = Method(
+    "jackfield/server/test/cancel", _OURS + "IdParams", _DONE
+)
+JACKFIELD_SERVER_END: Method[jackfield.NameParams, jackfield.Done] = Method(
+    "jackfield/server/end", _OURS + "NameParams", _DONE
+)
+JACKFIELD_SERVER_TRAFFIC: Method[
+    jackfield_servers.TrafficParams, jackfield_servers.TrafficResult
+] = Method("jackfield/server/traffic", _SERVERS + "TrafficParams", _SERVERS + "TrafficResult")
 JACKFIELD_DOCTOR: Method[jackfield_doctor.DoctorParams, jackfield_doctor.DoctorResult] = Method(
     "jackfield/doctor", _DOCTOR + "DoctorParams", _DOCTOR + "DoctorResult", params_optional=True
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO
 
@@ -22,6 +23,8 @@ class Tail:
         self._lines: deque[bytes] = deque(maxlen=lines)
         self._chars = chars
         self._open = b""
+        self.listener: Callable[[bytes], None] | None = None
+        """Called with each line, however many there are."""
 
     def feed(self, data: bytes) -> None:
         """More of the stream, in any pieces."""
@@ -36,6 +39,8 @@ class Tail:
         """One whole line that came from elsewhere."""
         if line := line[: self._chars].rstrip():
             self._lines.append(line)
+            if self.listener is not None:
+                self.listener(line)
 
     def lines(self) -> tuple[str, ...]:
         """Oldest first; what is no UTF-8 is replaced, an unfinished line counts."""

@@ -101,6 +101,7 @@ class Surroundings:
 class _Life:
     """What is known of the present session."""
 
+    opening: Session | None = None
     session: Session | None = None
     hello: ServerHello | None = None
     lists: Lists | None = None
@@ -173,6 +174,12 @@ class Connection:
     def session(self) -> Session | None:
         """Of the present life, open or closed."""
         return self._life.session
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """What the present life has said beside the protocol so far, its start included."""
+        session = self._life.session or self._life.opening
+        return session.tail if session is not None else ()
 
     @property
     def latencies(self) -> tuple[float, ...]:
@@ -307,7 +314,9 @@ class Connection:
                 heard=self._heard,
             )
             try:
-                await self._around.opening.run(self.spec, side, self._serve, greeted=self._greeted)
+                await self._around.opening.run(
+                    self.spec, side, self._serve, greeted=self._greeted, begun=self._begun
+                )
             except StartFailed as failed:
                 self._fail(failed)
             except CoreError as error:
@@ -316,6 +325,9 @@ class Connection:
                 _log.exception("MCP server %s", self.spec.name)
                 self._fail(StartFailed("internal error", "internal error; see the log"))
         self._life_scope = None
+
+    def _begun(self, session: Session) -> None:
+        self._life.opening = session
 
     def _greeted(self, hello: ServerHello) -> None:
         self._life.hello = hello

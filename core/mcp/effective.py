@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from core.config.model import Loaded
 from core.config.paths import Home
+from core.config.server_entry import ServerEntry
 from core.errors import CoreError
 from core.mcp.servers import ServerSet
 from core.mcp.spec import ServerSpec
@@ -76,6 +77,19 @@ class ServerSource:
         """
         hosted = await self._hosted(cwd) if account else None
         return await anyio.to_thread.run_sync(self._read, cwd, overrides, hosted)
+
+    async def trial(self, cwd: Path | None, name: str, entry: ServerEntry) -> ServerSpec:
+        """An entry that need not be in any file, as it would be started for a directory."""
+
+        def make() -> ServerSpec:
+            loaded = self.configs.load(cwd, None)
+            base = cwd if cwd is not None else self.home.codex_home
+            none = DeclaredServers()
+            return ServerSet(loaded=loaded, declared=none, environ=self.environ, base=base).trial(
+                name, entry
+            )
+
+        return await anyio.to_thread.run_sync(make)
 
     def _read(
         self, cwd: Path | None, overrides: Mapping[str, Any] | None, hosted: HostedServer | None

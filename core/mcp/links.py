@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from core.mcp.client.session import Session
@@ -23,13 +24,19 @@ _FORM = "openai/form"
 
 @dataclass(frozen=True, kw_only=True)
 class Plumbing:
-    """What all sessions of a core share. `bearer` is None where there is no sign-in."""
+    """What all sessions of a core share.
+
+    Attributes:
+        bearer: None where there is no sign-in.
+        overheard: Called with each line that a process writes beside the protocol.
+    """
 
     processes: Processes
     http: HttpFactory
     helper: HeadersHelper
     version: str
     bearer: BearerSource | None = None
+    overheard: Callable[[ServerSpec, bytes], None] | None = None
 
 
 class Links:
@@ -49,7 +56,7 @@ class Links:
     def session(self, spec: ServerSpec, *, threaded: bool) -> AbstractAsyncContextManager[Session]:
         match spec.target:
             case Program():
-                return self._process(spec.target, threaded)
+                return self._process(spec, spec.target, threaded)
             case Endpoint():
                 return self._endpoint(spec, spec.target, threaded)
             case None:
@@ -71,12 +78,19 @@ class Links:
         return able
 
     @asynccontextmanager
-    async def _process(self, program: Program, threaded: bool) -> AsyncGenerator[Session]:
+    async def _process(
+        self, spec: ServerSpec, program: Program, threaded: bool
+    ) -> AsyncGenerator[Session]:
         from core.mcp.client.factory import open_stdio_session
         from core.mcp.client.stdio import StdioTarget
 
+        tell = self._plumbing.overheard
         target = StdioTarget(
-            command=program.argv[0], args=program.argv[1:], env=program.env, cwd=program.cwd
+            command=program.argv[0],
+            args=program.argv[1:],
+            env=program.env,
+            cwd=program.cwd,
+            overheard=partial(tell, spec) if tell is not None else None,
         )
         async with open_stdio_session(
             target, self._introduction(threaded), processes=self._plumbing.processes

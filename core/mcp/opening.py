@@ -80,6 +80,7 @@ class Opening:
         body: Body[T],
         *,
         greeted: Callable[[ServerHello], None] = lambda hello: None,
+        begun: Callable[[Session], None] = lambda session: None,
     ) -> T:
         """Open a session, list its tools, run `body` on it, and end it in any case.
 
@@ -87,6 +88,7 @@ class Opening:
             side: Answers what the server asks meanwhile.
             body: Gets a task group for what is to end with the session.
             greeted: Called between the handshake and the listing.
+            begun: Called before the handshake.
 
         Raises:
             StartFailed: The session did not come to be.
@@ -96,7 +98,7 @@ class Opening:
             raise StartFailed(refused)
         if spec.start_fault:
             raise StartFailed(spec.start_fault)
-        attempt = _Attempt(self, spec, side, body, greeted)
+        attempt = _Attempt(self, spec, side, body, greeted, begun)
         await attempt.run()
         if attempt.failed is None:
             return attempt.values[0]
@@ -133,9 +135,10 @@ class _Attempt(Generic[T]):
         side: ServerSide,
         body: Body[T],
         greeted: Callable[[ServerHello], None],
+        begun: Callable[[Session], None],
     ) -> None:
         self._opening, self._spec, self._side = opening, spec, side
-        self._body, self._greeted = body, greeted
+        self._body, self._greeted, self._begun = body, greeted, begun
         self.values: list[T] = []
         self.failed: CoreError | None = None
         self.authorizing = False
@@ -144,7 +147,9 @@ class _Attempt(Generic[T]):
         opening = self._opening
         try:
             async with opening.maker.session(self._spec, threaded=opening.threaded) as session:
-                await self._open(opening.watch(self._spec, session))
+                watched = opening.watch(self._spec, session)
+                self._begun(watched)
+                await self._open(watched)
         except StartFailed as failed:
             self.failed = failed
 

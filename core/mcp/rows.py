@@ -143,8 +143,8 @@ def tail_of(spec: ServerSpec, connection: Connection, lines: int = TAIL_LINES) -
     failure = connection.failure.ended if connection.failure is not None else None
     last = connection.ended or failure
     tail = last.tail if last is not None else ()
-    if not tail and connection.session is not None:
-        tail = connection.session.tail
+    if not tail:
+        tail = connection.tail
     return tuple(spec.secrets.mask(line) for line in tail[-lines:])
 
 

@@ -59,6 +59,12 @@ class ServerSet:
         self._add_hosted(found)
         return tuple(sorted(found.values(), key=lambda spec: spec.name.encode()))
 
+    def trial(self, name: str, entry: ServerEntry) -> ServerSpec:
+        """An entry on its own, switched on."""
+        on = replace(entry, enabled=True)
+        origin = self.loaded.origin("mcp_servers", name)
+        return self._spec(name, on, origin=origin, enabled_at=Evidence(), scope="trial")
+
     def _entries(self) -> dict[str, ServerEntry]:
         return {k: v for k, v in self.loaded.servers.items() if k != HOSTED_NAME}
 

@@ -121,7 +121,8 @@ class Recorded:
         self._tell("in", method, told, _ms(began))
 
     def _tell(self, direction: str, method: str, body: Any, ms: float | None = None) -> None:
-        text = msgspec.json.encode(body)[:_WINDOW].decode("utf-8", "ignore")
+        whole = msgspec.json.encode(body)
+        text = whole[:_WINDOW].decode("utf-8", "ignore")
         self._emit(
             Traffic(
                 at=self._clock.now(),
@@ -130,6 +131,7 @@ class Recorded:
                 method=method,
                 text=self._spec.secrets.mask(text)[:TEXT_CHARS],
                 ms=ms,
+                bytes=len(whole),
             )
         )
 

@@ -185,13 +185,16 @@ class ServerHappened(Occurrence, frozen=True, kw_only=True, tag="server/happened
 
 
 class Traffic(Occurrence, frozen=True, kw_only=True, tag="traffic"):
-    """One protocol message to (`out`) or from (`in`) a server; secrets masked, `text` capped."""
+    """One protocol message to (`out`) or from (`in`) a server; secrets masked, `text` capped.
+    `bytes`: of the whole message.
+    """
 
     name: str
     direction: Literal["in", "out"]
     method: str = ""
     text: str = ""
     ms: float | None = None
+    bytes: int = 0
 
 
 class ConsentRequested(Occurrence, frozen=True, kw_only=True, tag="consent/requested"):

@@ -53,6 +53,20 @@ UPDATE_METHODS = (
 )
 """Of `core.service.plugin_updates`, `plugin_pins` and `orphans`."""
 
+SERVER_METHODS = (
+    "jackfield/server/read",
+    "jackfield/server/preview",
+    "jackfield/server/write",
+    "jackfield/server/remove",
+    "jackfield/server/tools/switch",
+    "jackfield/server/approval",
+    "jackfield/server/test",
+    "jackfield/server/test/cancel",
+    "jackfield/server/end",
+    "jackfield/server/traffic",
+)
+"""Of `core.service.servers` and `server_running`."""
+
 VALIDATE_METHODS = ("jackfield/validate",)
 """Of `core.service.validate`."""
 SEARCH_METHODS = ("jackfield/search",)

@@ -23,6 +23,7 @@ from core.mcp.opening import Opening
 from core.mcp.runtime import McpRuntime
 from core.mcp.spec import Endpoint, ServerSpec
 from core.mcp.traffic import Recorded
+from core.mcp.traffic_log import TrafficLog
 from core.ports import Deps
 from core.protocol.events import ConsentRequested, Event
 from core.protocol.facts import Problem
@@ -33,6 +34,7 @@ from core.threads.consent import Consent, ConsentStore
 from core.threads.desk import Desk
 from core.threads.ids import new_id
 from core.threads.manager import ThreadManager
+from core.threads.overhearing import Overhearing
 from core.threads.policy import PANEL
 from core.threads.rereading import Rereading
 from core.threads.settings import Wishes, settings_of
@@ -52,6 +54,7 @@ class Panel:
     Args:
         board: Its lists; published to as servers answer.
         ping_every: Seconds between two looks at an HTTP server.
+        traffic: Where what servers write beside the protocol is kept.
     """
 
     def __init__(
@@ -64,10 +67,13 @@ class Panel:
         *,
         version: str,
         ping_every: float = PING_EVERY,
+        traffic: TrafficLog | None = None,
     ) -> None:
         self._deps, self._manager, self._board = deps, manager, board
         self._judge, self._emit = judge, emit
         self._ping_every = ping_every
+        traffic = traffic or TrafficLog(deps.clock)
+        self._overhearing = Overhearing(board, traffic, deps.clock, emit)
         self._caller = Caller(policy=PANEL, version=version)
         self._store = ConsentStore(deps.state_dir, deps.clock)
         self.consent = Consent(self._store)
@@ -106,6 +112,7 @@ class Panel:
             self.thread = self._make(cwd, reading)
             self._manager.adopt(self.thread)
             self._manager.tasks.start_soon(self._keep_judging)
+            self._manager.tasks.start_soon(self._overhearing.keep, self.thread)
             self._manager.tasks.start_soon(self._look_again)
             told, names = self._rereading(), self._startable(reading)
             with told.begun(names, forced=False):
@@ -164,6 +171,7 @@ class Panel:
         )
 
     def _recorded(self, spec: ServerSpec, session: Session) -> Session:
+        self._overhearing.log.watch(spec)
         return Recorded(session, spec, self._emit, self._deps.clock)
 
     # -- what the files say

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ class StdioTarget:
         env: All that the process gets; nothing is inherited.
         cwd: Absolute; None = ours.
         message_limit: Bytes of one message; a larger one ends the connection.
+        overheard: Called with each line that is written beside the protocol.
     """
 
     command: str
@@ -42,6 +43,7 @@ class StdioTarget:
     env: Mapping[str, str] = field(repr=False)
     cwd: str | Path | None = None
     message_limit: int = MESSAGE_LIMIT
+    overheard: Callable[[bytes], None] | None = field(default=None, repr=False)
 
 
 @dataclass(eq=False)
@@ -86,6 +88,7 @@ class StdioCarrier:
         except SpawnFailed as failure:
             raise SessionClosed(CloseReason(errno=failure.errno, text=failure.message)) from None
         self._process = process
+        process.tail.listener = target.overheard
         if self._rpc.reason is not None:  # closed meanwhile
             await self._processes.end(process, 0)
             raise SessionClosed(self._rpc.reason)
