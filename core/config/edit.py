@@ -169,9 +169,14 @@ class ConfigEditor:
         changed = bool(plan.changes) and after != before
         if changed:
             self.backups.before_write(path, before)
-            _replace(path, target, before, after)
-            self._written[target] = after
+            # Before it is to be seen: whoever reads it back knows then that it is ours.
             self._lately.append((target, plan))
+            try:
+                _replace(path, target, before, after)
+            except BaseException:
+                self._lately.remove((target, plan))
+                raise
+            self._written[target] = after
         undo = Undo(path, plan.undo, before, after)
         version = self._version(path, plan.tree)
         return WriteResult(Path(path), version, changed, plan, undo)
