@@ -46,6 +46,8 @@ VERBS: dict[str, Verb] = {
     "disable": Verb("core.cli.disable", "turn a plugin, a server, an app or a tool off"),
     "update": Verb("core.cli.update", "bring installed plugins to what is offered"),
     "marketplace": Verb("core.cli.marketplace", "add, remove, upgrade and list marketplaces"),
+    "login": Verb("core.cli.login", "sign in to an MCP server"),
+    "logout": Verb("core.cli.logout", "sign out of an MCP server and revoke its tokens"),
     "mcp": Verb("core.cli.mcp", "MCP servers, as `codex mcp` has them, and more", words=True),
     "plugin": Verb("core.cli.plugin", "plugins, as `codex plugin` has them", words=True),
     "events": Verb("core.cli.events", "print what happens as JSON lines"),

@@ -16,24 +16,35 @@ _CHUNK = 4096
 _MOST = 65536
 
 
-async def line_from_stdin() -> str | None:
-    """The next line, None at the end of the input; cancellable, and not echoed on a terminal.
+class StdinLines:
+    """Lines of stdin as a person types or pastes them; not echoed on a terminal.
 
     Nothing may have been read from `sys.stdin` before, nor be read after.
     """
-    number = sys.stdin.fileno()
-    got = b""
-    with _unechoed(number):
-        while b"\n" not in got and len(got) < _MOST:
-            try:
-                await anyio.wait_readable(number)
-            except PermissionError:
-                pass  # a plain file or a device: it is always ready
-            chunk = os.read(number, _CHUNK)
-            if not chunk:
-                return got.decode("utf-8", "replace") if got else None
-            got += chunk
-    return got.split(b"\n")[0].decode("utf-8", "replace")
+
+    def __init__(self) -> None:
+        self._got = b""
+        self._ended = False
+
+    async def next(self) -> str | None:
+        """The next line, None at the end of the input; cancellable."""
+        number = sys.stdin.fileno()
+        with _unechoed(number):
+            while b"\n" not in self._got and not self._ended and len(self._got) < _MOST:
+                try:
+                    await anyio.wait_readable(number)
+                except PermissionError:
+                    pass  # a plain file or a device: it is always ready
+                chunk = os.read(number, _CHUNK)
+                self._ended = not chunk
+                self._got += chunk
+        line, _, self._got = self._got.partition(b"\n")
+        return None if self._ended and not line else line.decode("utf-8", "replace")
+
+
+async def line_from_stdin() -> str | None:
+    """The next line and no other, see `StdinLines.next`."""
+    return await StdinLines().next()
 
 
 @contextmanager
