@@ -80,24 +80,34 @@ class FollowingApp(App[None]):
         """Wait for the core, then follow it until the app ends."""
         try:
             client = await self._connect()
-            await self._learn_place(client)
         except Exception as error:
             log.exception("no core")
-            said = error.message if isinstance(error, CoreError) else str(error)
-            self.store.lost = said or type(error).__name__
-            self.tell_changes({"account", "marketplaces", "plugins", "apps", "servers"})
+            self._lose(error)
             return
         self.controller = Controller(client, self.tell)
         self._start_panel(client)
+        self._learn_place(client)
         await bridge.pump(client, self)
 
+    def _lose(self, error: Exception) -> None:
+        said = error.message if isinstance(error, CoreError) else str(error)
+        self.store.lost = said or type(error).__name__
+        self.tell_changes({"account", "marketplaces", "plugins", "apps", "servers"})
+
+    @work(group="place")
     async def _learn_place(self, client: CoreClient) -> None:
-        status = await client.call(methods.JACKFIELD_STATUS, wire.NoParams())
+        """Paths are shortened to it; the first rows do not wait for it."""
+        try:
+            status = await client.call(methods.JACKFIELD_STATUS, wire.NoParams())
+        except CoreError as error:
+            self._lose(error)
+            return
         place = self.place
         place.home, place.codex_home, place.cwd = status.home, status.codex_home, status.cwd
         place.config_file = status.config_file
         if status.read_only:
             place.read_only = READ_ONLY
+        self.tell_changes({"account", "marketplaces", "servers"})
 
     @work(group="start")
     async def _start_panel(self, client: CoreClient) -> None:

@@ -72,7 +72,7 @@ class CoreLink:
 
 def _core_opener(options: Options) -> AbstractAsyncContextManager[CoreClient]:
     # Loaded here, in the thread; `_open` and `open_demo` find them loaded.
-    import_module("core.compose")
+    import_module("core.staging")
     if options.demo:
         from core.demo import open_demo
 
@@ -83,12 +83,12 @@ def _core_opener(options: Options) -> AbstractAsyncContextManager[CoreClient]:
 
 @asynccontextmanager
 async def _open(options: Options) -> AsyncGenerator[CoreClient]:
-    from core.compose import open_core
     from core.deps import real_deps
+    from core.staging import open_staged
 
     deps = real_deps(options.environ, options.cwd, read_only=options.read_only)
-    async with open_core(deps) as core:
-        yield core.client()
+    async with open_staged(deps) as client:
+        yield client
 
 
 def is_first_start(options: Options) -> bool:

@@ -18,12 +18,10 @@ from core.errors import CoreError
 from core.ports import Deps
 from core.protocol.events import Event, FileChanged, Notice
 from core.protocol.jackfield import (
-    NoParams,
     PanelStartParams,
     PanelStartResult,
     RefreshParams,
     RefreshResult,
-    StatusResult,
 )
 from core.protocol.rows import Domain, Row
 from core.refreshing import Refresh, read_told
@@ -35,7 +33,6 @@ from core.threads.panel import Panel
 
 if TYPE_CHECKING:
     from core.config.paths import Home
-    from core.config.store import ConfigStore
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +77,11 @@ class Credentials(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """The four layers and the account, as the session sees them; `rows` of any domain."""
+    """The four layers and the account, as the session sees them; `rows` of any domain.
+
+    Attributes:
+        first_plugins: Reads marketplaces and plugins unless that has been begun already.
+    """
 
     panel: Panel
     plugins: PluginLists
@@ -93,10 +94,11 @@ class Layers:
     plugin_set: Callable[[str], Awaitable[None]]
     operations: Operations
     rows: Callable[[Domain], Mapping[str, Row]]
+    first_plugins: Callable[[], Awaitable[None]]
 
 
 class PanelService:
-    """jackfield/panel/start, jackfield/refresh and jackfield/status.
+    """jackfield/panel/start and jackfield/refresh.
 
     Args:
         tasks: Where background work lives; ended with the core.
@@ -106,15 +108,12 @@ class PanelService:
         self,
         deps: Deps,
         home: Home,
-        store: ConfigStore,
         layers: Layers,
         emit: Callable[[Event], None],
         tasks: TaskGroup,
-        *,
-        version: str,
     ) -> None:
-        self._deps, self._home, self._store, self._layers = deps, home, store, layers
-        self._emit, self._tasks, self._version = emit, tasks, version
+        self._deps, self._home, self._layers = deps, home, layers
+        self._emit, self._tasks = emit, tasks
         self._numbers = count(1)
         self._watch = FileWatch(self._on_changes, layers.credentials.wrote)
         self._stores: frozenset[str] = frozenset()
@@ -126,7 +125,6 @@ class PanelService:
         return {
             "jackfield/panel/start": self.start,
             "jackfield/refresh": self.refresh,
-            "jackfield/status": self.status,
         }
 
     async def start(self, params: PanelStartParams, scope: RequestScope) -> PanelStartResult:
@@ -175,22 +173,6 @@ class PanelService:
             read_told, refresh, "files", rows, derived.get(params.domain, self.reconsider)
         )
 
-    async def status(self, params: NoParams, scope: RequestScope) -> StatusResult:
-        """Where this core works."""
-        loaded = await anyio.to_thread.run_sync(self._store.load, self._deps.cwd)
-        root = loaded.project_root
-        return StatusResult(
-            home=str(self._home.home),
-            codex_home=str(self._home.codex_home),
-            cwd=str(self._deps.cwd),
-            project_root=str(root) if root is not None else None,
-            trusted=loaded.trusted,
-            version=self._version,
-            read_only=self._deps.read_only,
-            config_file=str(self._home.config_file),
-            state_dir=str(self._deps.state_dir),
-        )
-
     async def _guarded(self, run: Callable[[], Awaitable[None]]) -> None:
         """Background work whose failure is told and ends nothing else."""
         try:
@@ -208,7 +190,7 @@ class PanelService:
         self._emit(Notice(at=at, area="panel", about="background", text=text, tone="bad"))
 
     async def _fill_plugins(self) -> None:
-        await self._layers.plugins.refresh(forced=False)
+        await self._layers.first_plugins()
         await self._rewatch()
 
     async def _fill_account(self) -> None:

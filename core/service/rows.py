@@ -16,7 +16,7 @@ from core.protocol.jackfield import (
     RowsParams,
     RowsResult,
 )
-from core.protocol.rows import Domain
+from core.protocol.rows import DOMAINS, Domain
 from core.scope import RequestScope
 from core.service.dispatch import Handler
 from core.snapshot import Snapshot, SnapshotOwner
@@ -30,11 +30,15 @@ class RowsService:
     """Reads the owners' snapshots; pages of one reading come from one snapshot."""
 
     def __init__(self, owners: Mapping[Domain, SnapshotOwner[Any]], hub: EventHub) -> None:
-        self._owners = owners
+        self._owners = dict(owners)
         self._held: dict[Domain, deque[Snapshot[Any]]] = {}
         self._running: dict[str, Domain] = {}
         self._recent: deque[Event] = deque(maxlen=RECENT)
         hub.listen(self._on_event)
+
+    def add(self, owners: Mapping[Domain, SnapshotOwner[Any]]) -> None:
+        """More owners, that stand only now."""
+        self._owners.update(owners)
 
     def handlers(self) -> dict[str, Handler]:
         return {"jackfield/rows": self.rows, "jackfield/events/recent": self.recent}
@@ -53,7 +57,10 @@ class RowsService:
     async def rows(self, params: RowsParams, scope: RequestScope) -> RowsResult:
         owner = self._owners.get(params.domain)
         if owner is None:
-            raise InvalidRequest(f"no rows of {params.domain} here")
+            if params.domain not in DOMAINS:
+                raise InvalidRequest(f"no rows of {params.domain} here")
+            # Its owner does not stand yet; what it says first comes as an event.
+            return RowsResult(domain=params.domain, revision=0, phase="cached", rows=())
         snapshot, start = self._page(params, owner)
         size = max(1, min(params.limit, PAGE_LIMIT))
         rows = tuple(islice(snapshot.rows.values(), start, start + size))
