@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import anyio
@@ -21,16 +20,15 @@ from core.mcp.client.session import (
     Session,
     SessionClosed,
 )
-from core.mcp.elicitation import Approvals, Asker
-from core.mcp.faults import StartFailed, ending, said_by, startup_text
+from core.mcp.faults import StartFailed, ending, said_by
 from core.mcp.followed import tell_followed
 from core.mcp.incoming import ServerSide
 from core.mcp.inventory import Listing
 from core.mcp.lists import Lists, changed_by
-from core.mcp.opening import Opened, Opening
+from core.mcp.opening import Opened
 from core.mcp.spec import ServerSpec
-from core.ports import Clock
-from core.protocol.events import Event, ServerHappened
+from core.mcp.surroundings import Past, Surroundings, Told
+from core.protocol.events import ServerHappened
 from core.protocol.rows import ServerStatus
 
 HISTORY = 50
@@ -43,58 +41,6 @@ CRASHES = 5
 PING_DEADLINE = 10.0
 _GONE = frozenset({401, 404, 410, 502, 503, 504})
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Told:
-    """A startup state for clients: `starting`, `ready`, `failed`, `cancelled`."""
-
-    spec: ServerSpec
-    status: str
-    failed: StartFailed | None = None
-
-    @property
-    def error(self) -> str | None:
-        """Text of the `error` member."""
-        if self.failed is None:
-            return None
-        return startup_text(self.spec.name, self.failed, self.spec.start_timeout)
-
-    @property
-    def failure_reason(self) -> str | None:
-        again = self.failed is not None and self.failed.auth == "again"
-        return "reauthenticationRequired" if again else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Past:
-    """One state of a server's history; `at` in seconds since the epoch."""
-
-    status: str
-    reason: str
-    at: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What the connections of one thread share.
-
-    Attributes:
-        changed: A state or a list changed: rows are to be made anew.
-        told: For the clients that watch the thread.
-        emit: For the panel's activity; None where nobody looks.
-        ping_every: Seconds between two pings of HTTP servers; 0 = never.
-    """
-
-    thread_id: str
-    opening: Opening
-    clock: Clock
-    changed: Callable[[Connection], None]
-    told: Callable[[Told], None]
-    approvals: Approvals = Approvals()
-    asker: Asker | None = None
-    emit: Callable[[Event], None] | None = None
-    ping_every: float = 30.0
 
 
 @dataclass

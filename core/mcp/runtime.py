@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 import anyio
 from anyio.abc import TaskGroup
 
-from core.mcp.connection import Connection, Surroundings
+from core.mcp.connection import Connection
 from core.mcp.spec import ServerSpec
+from core.mcp.surroundings import Surroundings
 
 CLOSING = 2.8
 """Seconds after which the end of servers is not waited for any longer."""

@@ -13,13 +13,14 @@ from anyio.abc import TaskGroup
 from core.config.model import Loaded
 from core.config.strict import refusal, strict, wire_error
 from core.errors import CoreError, InternalError, InvalidRequest
-from core.mcp.connection import Connection, Surroundings
+from core.mcp.connection import Connection
 from core.mcp.effective import Reading, ServerSource
 from core.mcp.elicitation import Asker
 from core.mcp.links import Links, Plumbing
 from core.mcp.opening import Opening, SessionMaker
 from core.mcp.runtime import McpRuntime
 from core.mcp.slots import HandshakeSlots
+from core.mcp.surroundings import Surroundings
 from core.ports import Clock, Deps
 from core.protocol.events import StateChanged
 from core.protocol.rows import ThreadRow

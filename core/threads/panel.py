@@ -33,6 +33,7 @@ from core.scope import Caller
 from core.threads.consent import Consent, ConsentStore
 from core.threads.desk import Desk
 from core.threads.ids import new_id
+from core.threads.judging import Judging
 from core.threads.manager import ThreadManager
 from core.threads.overhearing import Overhearing
 from core.threads.policy import PANEL
@@ -41,7 +42,6 @@ from core.threads.settings import Wishes, settings_of
 from core.threads.thread import Thread
 
 PING_EVERY = 30.0
-_JUDGED_AT_ONCE = 8
 _WANTS_RECONNECT = frozenset({"failed", "waiting", "authenticationRequired"})
 _TELLING = frozenset({"connected", "authenticationRequired", "failed"})
 
@@ -70,7 +70,8 @@ class Panel:
         traffic: TrafficLog | None = None,
     ) -> None:
         self._deps, self._manager, self._board = deps, manager, board
-        self._judge, self._emit = judge, emit
+        self._emit = emit
+        self._judging = Judging(judge, board, lambda: self._runtime().specs)
         self._ping_every = ping_every
         traffic = traffic or TrafficLog(deps.clock)
         self._overhearing = Overhearing(board, traffic, deps.clock, emit)
@@ -84,8 +85,6 @@ class Panel:
         self._turn = anyio.Lock()
         self._numbers = count(1)
         self._asked: frozenset[str] = frozenset()
-        self._unjudged: set[str] = set()
-        self._judging = anyio.Event()
         self._statuses: dict[str, str] = {}
 
     @property
@@ -111,7 +110,7 @@ class Panel:
             reading = await self._manager.source.read(cwd, account=False)
             self.thread = self._make(cwd, reading)
             self._manager.adopt(self.thread)
-            self._manager.tasks.start_soon(self._keep_judging)
+            self._manager.tasks.start_soon(self._judging.run)
             self._manager.tasks.start_soon(self._overhearing.keep, self.thread)
             self._manager.tasks.start_soon(self._look_again)
             told, names = self._rereading(), self._startable(reading)
@@ -251,7 +250,7 @@ class Panel:
             return  # it is no longer to run
         if connection.live:
             connection.relist()
-            self._want_auth([name], anew=True)
+            self._judging.want([name], anew=True)
         elif connection.status != "starting":
             self._forget(connection.spec)
             runtime.reconnect(name)
@@ -342,7 +341,7 @@ class Panel:
         if runtime is not None and name in runtime.specs:
             self._forget(runtime.specs[name])
             runtime.reconnect(name)
-            self._want_auth([name], anew=True)
+            self._judging.want([name], anew=True)
 
     def refreshed(self, name: str) -> None:
         """Another program has refreshed the tokens of a server: the next request uses them."""
@@ -354,7 +353,7 @@ class Panel:
     def rejudge(self, name: str) -> None:
         """Something has become known of how a server is authorised."""
         if self.thread is not None:
-            self._want_auth([name])
+            self._judging.want([name])
 
     async def detail(self, name: str) -> dict[str, Any]:
         """Everything known of a server. Raises InvalidRequest for an unknown one."""
@@ -384,7 +383,7 @@ class Panel:
     def _forget(self, spec: ServerSpec) -> None:
         """What was remembered about a server is to be asked again."""
         if isinstance(spec.target, Endpoint):
-            self._judge.probe.forget(spec.target.url)
+            self._judging.forget(spec.target.url)
             if spec.target.helper:
                 helper = self._manager.plumbing.helper
                 helper.forget(spec.target.helper, spec.target.helper_cwd)
@@ -395,7 +394,7 @@ class Panel:
         self._board.sync()
         # While a server is starting nothing else is asked of it.
         connections = self._runtime().connections
-        self._want_auth(name for name, each in connections.items() if each.status in _TELLING)
+        self._judging.want(name for name, each in connections.items() if each.status in _TELLING)
 
     def _changed(self, connection: Connection) -> None:
         self._board.update(connection)
@@ -403,36 +402,4 @@ class Panel:
         if self._statuses.get(name) != status:
             self._statuses[name] = status
             if status in _TELLING:
-                self._want_auth([name])
-
-    def _want_auth(self, names: Iterable[str], *, anew: bool = False) -> None:
-        specs = self._runtime().specs
-        for name in names:
-            spec = specs.get(name)
-            if spec is not None and isinstance(spec.target, Endpoint):
-                if anew:
-                    self._judge.probe.forget(spec.target.url)
-                self._unjudged.add(name)
-                self._judging.set()
-
-    async def _keep_judging(self) -> None:
-        """How servers are authorised, looked up beside everything else; a task."""
-        limiter = anyio.CapacityLimiter(_JUDGED_AT_ONCE)
-        while True:
-            await self._judging.wait()
-            self._judging = anyio.Event()
-            names, self._unjudged = self._unjudged, set()
-            async with anyio.create_task_group() as tasks:
-                for name in names:
-                    tasks.start_soon(self._judge_one, name, limiter)
-
-    async def _judge_one(self, name: str, limiter: anyio.CapacityLimiter) -> None:
-        spec = self._runtime().specs.get(name)
-        if spec is None:
-            return
-        async with limiter:
-            try:
-                self._board.set_auth(name, await self._judge.state(spec))
-            except Exception:
-                # The boundary of a background look-up: it must not take the panel down.
-                _log.exception("how %s is authorised", name)
+                self._judging.want([name])

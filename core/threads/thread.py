@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from core.config.model import Loaded
 from core.errors import CoreError
-from core.mcp.connection import Told
 from core.mcp.elicitation import Answer, Question
 from core.mcp.runtime import McpRuntime
+from core.mcp.surroundings import Told
 from core.protocol.rows import ThreadRow
 from core.scope import RequestScope
 from core.threads.policy import ThreadPolicy

@@ -10,12 +10,13 @@ import pytest
 
 from core.errors import CoreError, PeerError
 from core.mcp.client.session import CloseReason, HttpFailed, SessionClosed
-from core.mcp.connection import Connection, Surroundings, Told
+from core.mcp.connection import Connection
 from core.mcp.faults import StartFailed
 from core.mcp.opening import Opening
 from core.mcp.runtime import McpRuntime
 from core.mcp.slots import HandshakeSlots
 from core.mcp.spec import ServerSpec
+from core.mcp.surroundings import Surroundings, Told
 from core.protocol.events import Event, ServerHappened
 from core.threads.policy import CODEX, PANEL, ThreadPolicy
 from tests.core.mcp.fakes import FakeMaker, Script, endpoint, program, tool
