@@ -110,8 +110,10 @@ class Registrar:
         except Unanswered as error:
             raise _failed(f"HTTP request failed: {error.message}", error.hint) from None
         client_id = answer.value.get("client_id") if answer.value else None
-        if not answer.ok or not isinstance(client_id, str) or not client_id:
+        if not answer.ok:
             raise _failed(f"Registration failed: {_said(answer)}")
+        if not isinstance(client_id, str) or not client_id:
+            raise _failed("Registration failed: the answer names no client id")
         return await self._keep(answer.value or {}, client_id, redirect, body)
 
     def _body(self, redirect: str, scopes: Sequence[str] | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 from core.auth.outgoing import Answer, Outgoing
 from core.errors import CoreError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CLIENT_LOST = frozenset({"invalid_client", "unauthorized_client"})
 FINAL = frozenset({"invalid_grant"}) | CLIENT_LOST
+_SAYABLE = frozenset({"grant_type", "client_id", "redirect_uri", "resource", "scope"})
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
@@ -84,7 +85,7 @@ async def ask_tokens(
     answer = await post_form(out, url, client, members)
     value = answer.value
     if not answer.ok or value is None:
-        error, description = _told(value)
+        error, description = _told(value, [*members, *client.members()])
         raise TokensRefused(error, description, answer.status)
     token, kind = value.get("access_token"), value.get("token_type", "bearer")
     if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
@@ -108,12 +109,18 @@ async def post_form(
     return await out.post(url, form.encode(), {**FORM, **client.headers()})
 
 
-def _told(value: dict[str, Any] | None) -> tuple[str, str]:
-    """The error code, and its description as long as it is words and no secret could be in it."""
+def _told(value: dict[str, Any] | None, sent: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The error code, and its description without what it repeats of our secrets."""
     error = value.get("error") if value else None
     description = value.get("error_description") if value else None
     code = error if isinstance(error, str) and error.replace("_", "").isalnum() else ""
-    return code[:64], description if code and isinstance(description, str) else ""
+    if not code or not isinstance(description, str):
+        return code[:64], ""
+    for name, secret in sent:
+        if name not in _SAYABLE and secret:
+            for spelled in (secret, quote(secret, safe=""), quote_plus(secret)):
+                description = description.replace(spelled, "…")
+    return code[:64], description
 
 
 def _seconds(value: Any) -> float | None:

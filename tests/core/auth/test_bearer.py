@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from core.auth.bearer import RefreshFailed
-from core.errors import SignInNeeded
+from core.errors import CoreError, SignInNeeded
 from tests.core.auth.world import world
 
 pytestmark = pytest.mark.anyio
@@ -169,3 +169,18 @@ async def test_a_caller_that_goes_does_not_lose_the_new_tokens(tmp_path: Path) -
         await made.layer.bearer.bearer(made.target)
     stored = await made.stored()
     assert stored is not None and stored.refresh_token in made.site.refresh_tokens
+
+
+@pytest.mark.parametrize("spelled", ["known/+ token", "known%2F%2B%20token", "known%2F%2B+token"])
+async def test_what_a_server_repeats_of_our_secrets_is_not_passed_on(
+    tmp_path: Path, spelled: str
+) -> None:
+    made = world(tmp_path)
+    await made.store(refresh_token="known/+ token")
+    told = {"error": "server_error", "error_description": f"no {spelled} here"}
+    made.site.pages["/token"] = httpx.Response(400, json=told)
+    with pytest.raises(CoreError) as caught:
+        await made.layer.bearer.bearer(made.target)
+    assert caught.value.message == (
+        "OAuth token refresh failed: Server returned error response: server_error: no … here"
+    )

@@ -1,7 +1,8 @@
 // A certified authorization server (npm oidc-provider) on loopback, for one test.
 //   node provider.mjs '{"port": 4321, "resource": "http://127.0.0.1:9/mcp", …}'
 // Prints its issuer as one JSON line when it listens, and writes what happens as JSON lines to `log`.
-// GET /--/token-status?is=503 makes the token endpoint answer that; 0 ends it.
+// GET /--/token-status?is=503 makes the token endpoint answer that; 0 ends it. `&echo=1` lets it say
+// in its error what it was sent, as some servers do.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { appendFileSync } from 'node:fs';
@@ -85,14 +86,18 @@ async function answered(ctx, details) {
 const button = `<!doctype html><title>Sign in</title><form method=post><button>Go on</button></form>
 <script>document.forms[0].requestSubmit()</script>`;
 
-let tokenStatus = 0;
+let tokenStatus = 0, echoes = false;
 provider.use(async (ctx, next) => {
   if (ctx.path === '/--/token-status') {
     tokenStatus = Number(ctx.query.is);
+    echoes = ctx.query.echo === '1';
     ctx.body = 'ok';
   } else if (ctx.path === '/token' && tokenStatus) {
+    let sent = '';
+    for await (const part of ctx.req) sent += part;
+    const said = [...new URLSearchParams(sent).values()].join(' ');
     ctx.status = tokenStatus;
-    ctx.body = 'out of order';
+    ctx.body = echoes ? { error: 'server_error', error_description: `not ${said}` } : 'out of order';
   } else if (!ctx.path.startsWith('/person/')) {
     await next();
   } else if (person === 'hesitates') {

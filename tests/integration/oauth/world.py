@@ -102,15 +102,19 @@ class Provider:
             end(self.process)
             self.process = None
 
-    def token_endpoint_answers(self, status: int) -> None:
-        httpx.get(
-            f"{self.guarded.issuer}/--/token-status", params={"is": status}, trust_env=False
-        ).raise_for_status()
+    def token_endpoint_answers(self, status: int, *, echo: bool = False) -> None:
+        """0 = as it should; `echo`: its error says what it was sent."""
+        token_endpoint_answers(self.guarded.issuer, status, echo=echo)
 
     def events(self, name: str, **facts: Any) -> list[dict[str, Any]]:
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         told = [json.loads(line) for line in lines]
         return [each for each in told if each["event"] == name and facts.items() <= each.items()]
+
+
+def token_endpoint_answers(issuer: str, status: int, *, echo: bool = False) -> None:
+    params = {"is": status, "echo": int(echo)}
+    httpx.get(f"{issuer}/--/token-status", params=params, trust_env=False).raise_for_status()
 
 
 def needs_provider() -> None:
