@@ -16,7 +16,8 @@ import pytest
 from core.auth.grants import Grant, secret_text
 from tests.conftest import REPO
 from tests.integration.keyring_session import Keyring, keyring
-from tests.integration.oauth.world import write_config
+from tests.integration.oauth.world import Guarded, Provider, write_config
+from tests.integration.test_oauth_codex import browser
 
 pytestmark = [
     pytest.mark.needs("dbus-daemon", "gnome-keyring-daemon"),
@@ -146,3 +147,56 @@ def test_a_keyring_that_lives_in_memory_is_told_as_that(home: Path, ring: Keyrin
         "volatile",
         "the keyring forgets everything at the end of this session",
     )
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("spoil", "store", "code", "words"),
+    [
+        (None, "auto", 0, "The tokens are in the keyring."),
+        (Keyring.make_volatile, "auto", 0, "Note: the keyring forgets everything"),
+        (Keyring.lock, "auto", 0, "Note: the keyring is locked: the file is used"),
+        (Keyring.stop, "auto", 0, "Note: the keyring does not answer (2 s): the file is used"),
+        (
+            Keyring.lock,
+            "keyring",
+            1,
+            "failed to write OAuth tokens to keyring: the keyring is locked",
+        ),
+        (
+            Keyring.stop,
+            "keyring",
+            1,
+            "failed to write OAuth tokens to keyring: the keyring does not",
+        ),
+    ],
+    ids=["fine", "volatile", "locked", "stopped", "locked-only", "stopped-only"],
+)
+def test_a_sign_in_says_where_it_is_kept_and_ends_whatever_the_keyring_does(
+    home: Path,
+    ring: Keyring,
+    server: Guarded,
+    provider: Provider,
+    spoil: Callable[[Keyring], None] | None,
+    store: str,
+    code: int,
+    words: str,
+) -> None:
+    provider.start()
+    write_config(home / ".codex", server.url, store=store)
+    if spoil is not None:
+        spoil(ring)
+    done = subprocess.run(
+        [sys.executable, "-m", "tui", "login", "g"],
+        env=environ(home, {**ring.environ, "BROWSER": str(browser(home)), "NO_PROXY": "127.0.0.1"}),
+        cwd=home,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert words in done.stdout + done.stderr
+    in_file = (home / ".codex" / ".credentials.json").exists()
+    assert in_file is ("the file is used" in words)
