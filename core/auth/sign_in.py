@@ -21,7 +21,7 @@ from core.errors import CoreError
 from core.seams import SignInTarget
 from core.threads.policy import ThreadPolicy
 
-BEGIN_LIMIT = 40.0
+BEGIN_LIMIT = 30.0
 _KEPT = 32
 
 Ended = Callable[[Attempt], None]
