@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import anyio
 import pytest
@@ -71,7 +71,7 @@ class Gated:
     panel: Panel
     world: DemoWorld
     shelves: Shelves
-    events: list[Event] = field(default_factory=list[Event])
+    events: list[Event]
 
     def refreshes(self, domain: Domain, kind: type[RefreshEvent]) -> list[RefreshEvent]:
         return [e for e in self.events if isinstance(e, kind) and e.domain == domain]
@@ -125,9 +125,10 @@ async def gated(shelves: Shelves, tab: str) -> AsyncGenerator[Gated]:
 
         app = JackfieldApp(connect, consent_all=True)
         app.animation_level = "none"
+        events: list[Event] = []
+        core.hub.listen(events.append)
         async with app.run_test(size=WIDE, notifications=True) as pilot:
-            made = Gated(Panel(app, pilot, None), world, shelves)  # type: ignore[arg-type]
-            core.hub.listen(made.events.append)
+            made = Gated(Panel(app, pilot, None), world, shelves, events)  # type: ignore[arg-type]
             await made.panel.press(KEYS[tab])
             try:
                 with anyio.fail_after(30):
