@@ -18,7 +18,7 @@ def target_of(typed: str, cwd: str, home: str) -> Path:
     return Path(cwd or ".", typed)
 
 
-def save(path: Path, text: str, *, replace: bool = False) -> None:
+def save(path: Path, text: str | bytes, *, replace: bool = False) -> None:
     """Write a whole file or none, readable by its owner only. Blocks.
 
     Raises:
@@ -31,7 +31,7 @@ def save(path: Path, text: str, *, replace: bool = False) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             # Foreign names may hold what UTF-8 cannot; one of them must not cost the whole file.
-            file.write(text.encode("utf-8", "replace"))
+            file.write(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
         if replace:
             os.replace(name, path)
             return

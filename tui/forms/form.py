@@ -15,6 +15,7 @@ from tui.text import clean
 Path: TypeAlias = tuple[str | int, ...]
 
 NOT_SET = -1
+LINE_CHARS = 1_500  # a line of the screen takes no longer value
 BEGUN = 5  # items that a list which needs some begins with
 _WHOLE = re.compile(r"[+-]?\d{1,400}")
 _NUMBER = re.compile(r"[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,4})?")
@@ -218,7 +219,7 @@ class Form:
                 one.ticked = {place for place in places if place != NOT_SET}
             case "choice" | "const":
                 one.chosen = _place(one.options, value)
-            case "text" if isinstance(value, str):
+            case "text" if isinstance(value, str) and len(value) <= LINE_CHARS:
                 one.as_json = clean(value) != value
                 one.text = json.dumps(value) if one.as_json else value
             case "integer" | "number" | "text" if value is None and one.shape.nullable:
@@ -342,6 +343,8 @@ def _compact(value: Any) -> str:
     """On one line, and printable: what is filled into a line of the screen comes out the same."""
     try:
         text = json.dumps(value, ensure_ascii=False)
+        if len(text) > LINE_CHARS:
+            return ""
         return text if clean(text) == text else json.dumps(value)
     except (ValueError, RecursionError):
         return ""

@@ -27,7 +27,7 @@ class SaveSheet(Sheet[Path | None]):
     Args:
         what: What is written, `15 servers as JSON`.
         name: The name to begin with.
-        text: Makes the file's text; called when it is written.
+        text: Makes the file's text or bytes; called when it is written.
     """
 
     SIZE = "small"
@@ -37,7 +37,7 @@ class SaveSheet(Sheet[Path | None]):
         Binding("escape", "close", "cancel", id="form.close"),
     ]
 
-    def __init__(self, what: str, name: str, place: Place, text: Callable[[], str]) -> None:
+    def __init__(self, what: str, name: str, place: Place, text: Callable[[], str | bytes]) -> None:
         super().__init__("Write to a file")
         self._what, self._place, self._text = what, place, text
         self._field = Field("file", name, required=True, id="path")
