@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -13,7 +13,7 @@ from core.auth.credentials import Credentials, Place
 from core.auth.discovery import Discovered, DiscoveryFailed, discover
 from core.auth.grants import Grant, store_key
 from core.auth.outgoing import Outgoing
-from core.auth.standing import Standings
+from core.auth.standing import Standings, digest
 from core.auth.token_endpoint import FINAL, Client, Tokens, TokensRefused, ask_tokens
 from core.errors import CoreError, SignInNeeded
 from core.ports import Clock
@@ -30,6 +30,16 @@ ClientOf = Callable[[SignInTarget, Grant], Awaitable[Client]]
 
 class RefreshFailed(CoreError):
     """There is no new token now; there may be one later."""
+
+
+@dataclass(frozen=True)
+class _Unsaved:
+    """A grant that could not be stored. `old`: digest of the one that it has replaced."""
+
+    old: str
+    new: Grant
+    place: Place
+    error: CoreError
 
 
 class StoredBearer:
@@ -60,6 +70,7 @@ class StoredBearer:
         self._client_of, self._resource_of, self._client_lost = client_of, resource_of, lost
         self._turns: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
         self.standings = Standings(clock)
+        self._unsaved: dict[str, _Unsaved] = {}
 
     async def bearer(self, target: SignInTarget) -> str | None:
         """See `core.seams.BearerSource`. A store that cannot be read authorises nothing."""
@@ -69,6 +80,7 @@ class StoredBearer:
             return None
         if grant is None:
             return None
+        grant = await self._newest(grant)
         if not grant.expired(self._clock.now()):
             return grant.access_token
         return (await self._renewed(target, grant)).access_token
@@ -81,6 +93,7 @@ class StoredBearer:
             return None
         if grant is None:
             return None
+        grant = self._current(grant)
         if grant.access_token != token and not grant.expired(self._clock.now()):
             return grant.access_token
         if grant.refresh_token is None:
@@ -96,6 +109,7 @@ class StoredBearer:
             return "unknown"
         if grant is None:
             return "none"
+        grant = self._current(grant)
         if self.standings.rejected(grant):
             return "notLoggedIn"
         if (verdict := self.standings.settled(grant)) is not None:
@@ -114,7 +128,7 @@ class StoredBearer:
             grant = await self._credentials.get(target.server, target.url)
         except CoreError as error:
             return error.message
-        return "" if grant is None else self.standings.why(grant)
+        return "" if grant is None else self.standings.why(self._current(grant))
 
     async def insufficient(self, target: SignInTarget, scopes: Sequence[str]) -> None:
         """See `core.seams.BearerSource`."""
@@ -123,7 +137,7 @@ class StoredBearer:
         except CoreError:
             return
         if grant is not None:
-            self.standings.want(grant, scopes)
+            self.standings.want(self._current(grant), scopes)
 
     def forget(self, server: str, url: str) -> None:
         """Something else is stored now, by us or by others."""
@@ -143,6 +157,7 @@ class StoredBearer:
             if seen.refresh_token is None:
                 raise self.standings.judged(seen, SignInNeeded("Token expired"))
             try:
+                self._credentials.check_writable()
                 async with self._credentials.locks.entry(seen.key):
                     return await self._under_lock(target, seen)
             except SignInNeeded as error:
@@ -156,6 +171,7 @@ class StoredBearer:
         grant, place = await find(target.server, target.url, fresh=True)
         if grant is None:
             raise SignInNeeded("OAuth authorization required")
+        grant = self._current(grant)
         if grant.access_token != seen.access_token and not grant.expired(self._clock.now()):
             return grant
         if grant.refresh_token is None:
@@ -216,7 +232,7 @@ class StoredBearer:
                     tokens = await ask_tokens(out, endpoint, client, members)
                 renewed = _with(grant, tokens, self._clock.now())
                 self.standings.note(renewed.key, renewed)
-                await self._credentials.replace(renewed, place)
+                await self._keep(self._stored_before(grant), renewed, place)
             except TimeoutError:
                 raise CoreError("no answer in time") from None
             except TokensRefused as error:
@@ -227,7 +243,44 @@ class StoredBearer:
                 renewed = await self._lost(target, grant, place)
         assert renewed is not None
         self.standings.renewed(renewed)
+        if (unsaved := self._unsaved.get(grant.key)) is not None:
+            self.standings.judged(renewed, unsaved.error)
         return renewed
+
+    def _stored_before(self, grant: Grant) -> str:
+        """Digest of what the store has while `grant` is used."""
+        unsaved = self._unsaved.get(grant.key)
+        return unsaved.old if unsaved is not None and unsaved.new == grant else digest(grant)
+
+    async def _keep(self, old: str, new: Grant, place: Place) -> None:
+        """Store what was granted; what cannot be stored now is used all the same."""
+        self._unsaved.pop(new.key, None)
+        try:
+            await self._credentials.replace(new, place)
+        except CoreError as error:
+            self._unsaved[new.key] = _Unsaved(old, new, place, error)
+
+    def _current(self, stored: Grant) -> Grant:
+        """The stored grant, or the one that has replaced it and could not be stored yet."""
+        unsaved = self._unsaved.get(stored.key)
+        return unsaved.new if unsaved is not None and unsaved.old == digest(stored) else stored
+
+    async def _newest(self, stored: Grant) -> Grant:
+        """As `_current`, after one more try to store it."""
+        unsaved = self._unsaved.get(stored.key)
+        if unsaved is None:
+            return stored
+        if unsaved.old != digest(stored):
+            del self._unsaved[stored.key]  # somebody has signed in meanwhile
+            return stored
+        try:
+            async with self._credentials.locks.entry(stored.key):
+                await self._keep(unsaved.old, unsaved.new, unsaved.place)
+        except CoreError:
+            pass  # there is another time
+        if stored.key not in self._unsaved:
+            self.standings.forget(stored.key)
+        return unsaved.new
 
     async def _lost(self, target: SignInTarget, grant: Grant, place: Place) -> Grant:
         """The refresh token is worth nothing, unless a program without locks was faster."""

@@ -131,7 +131,7 @@ class Credentials:
         Raises:
             InternalError: It could not be stored, or was gone at once; in the wire's words.
         """
-        self._refuse_when_read_only()
+        self.check_writable()
         mode, note = await self.mode(), ""
         if mode != "file":
             try:
@@ -155,7 +155,7 @@ class Credentials:
         if place != "file":
             await self.put(grant)
             return
-        self._refuse_when_read_only()
+        self.check_writable()
         async with self.locks.file_store():
             await anyio.to_thread.run_sync(self._file.put, grant)
 
@@ -165,7 +165,7 @@ class Credentials:
         Raises:
             InternalError: A store that may have one could not be asked; in the wire's words.
         """
-        self._refuse_when_read_only()
+        self.check_writable()
         mode, key = await self.mode(), store_key(server, url)
         async with self.locks.entry(key), self.locks.file_store():
             failed: CoreError | None = None
@@ -223,7 +223,8 @@ class Credentials:
         except CoreError:
             pass  # the keyring is read first: what stays there does no harm
 
-    def _refuse_when_read_only(self) -> None:
+    def check_writable(self) -> None:
+        """Raises InternalError where nothing is to be written."""
         if self._read_only:
             raise InternalError("nothing is written: read-only")
 

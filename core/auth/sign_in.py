@@ -52,6 +52,7 @@ class SignIns(Means):
             CoreError: It cannot be begun; in the wire's words. `data` has the trail, and the host
                 that would have to be allowed.
         """
+        self.credentials.check_writable()
         beginning = Beginning(self, target, wishes, policy)
         try:
             with anyio.fail_after(BEGIN_LIMIT):

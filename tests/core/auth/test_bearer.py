@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx
 import pytest
 
 from core.auth.bearer import RefreshFailed
+from core.auth.grants import Grant
 from core.errors import CoreError, SignInNeeded
 from tests.core.auth.world import world
 
@@ -184,3 +186,62 @@ async def test_what_a_server_repeats_of_our_secrets_is_not_passed_on(
     assert caught.value.message == (
         "OAuth token refresh failed: Server returned error response: server_error: no … here"
     )
+
+
+async def test_nothing_is_refreshed_that_could_not_be_stored_because_we_only_read(
+    tmp_path: Path,
+) -> None:
+    made = world(tmp_path)
+    await made.store()
+    made.layer.credentials._read_only = True
+    with pytest.raises(CoreError, match="nothing is written: read-only"):
+        await made.layer.bearer.bearer(made.target)
+    assert await made.layer.bearer.status(made.target) == "oAuth"
+    assert made.site.requests == []
+    assert "read-only" in await made.layer.bearer.why(made.target)
+
+
+async def test_new_tokens_that_cannot_be_stored_now_are_used_and_stored_later(
+    tmp_path: Path,
+) -> None:
+    made = world(tmp_path)
+    await made.store()
+    replace_file, fails = made.layer.credentials.replace, [True]
+
+    async def replace(grant: Grant, place: Any) -> None:
+        if fails:
+            raise CoreError("failed to write OAuth tokens: No space left on device")
+        await replace_file(grant, place)
+
+    made.layer.credentials.replace = replace  # type: ignore[method-assign]
+    bearer = made.layer.bearer
+    token = await bearer.bearer(made.target)
+    assert token == "access-2" and (await made.stored()) is not None
+    assert await bearer.bearer(made.target) == token
+    assert len(made.site.asked("/token")) == 1
+    assert "No space left" in await bearer.why(made.target)
+    made.clock.tick(4000)  # the next refresh uses what could not be stored, not what is there
+    token = await bearer.bearer(made.target)
+    assert made.site.asked("/token")[-1]["refresh_token"] == "refresh-1"
+    fails.clear()
+    assert await bearer.bearer(made.target) == token
+    stored = await made.stored()
+    assert stored is not None and stored.access_token == token
+    assert await bearer.why(made.target) == ""
+
+
+async def test_tokens_that_were_not_stored_make_way_for_a_new_sign_in(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    await made.store()
+    keep = made.layer.credentials.replace
+
+    async def replace(grant: Grant, place: Any) -> None:
+        raise CoreError("failed to write OAuth tokens: No space left on device")
+
+    made.layer.credentials.replace = replace  # type: ignore[method-assign]
+    await made.layer.bearer.bearer(made.target)
+    made.layer.credentials.replace = keep  # type: ignore[method-assign]
+    await made.store(access_token="newer", expires_at=None)
+    assert await made.layer.bearer.bearer(made.target) == "newer"
+    stored = await made.stored()
+    assert stored is not None and stored.access_token == "newer"
