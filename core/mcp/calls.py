@@ -23,6 +23,7 @@ from core.mcp.faults import StartFailed, request_failed, said_by
 from core.mcp.incoming import ServerSide
 from core.mcp.opening import Opened, Opening
 from core.mcp.runtime import McpRuntime
+from core.mcp.sandbox import Binding, unreserved
 from core.mcp.shapes import Malformed
 from core.mcp.spec import ServerSpec, labelled
 from core.net.challenge import missing_scopes, wanted
@@ -58,6 +59,7 @@ async def call_tool(
     """
     connection = _connection(runtime, params.server, params.environment_id)
     spec = connection.spec
+    binding = Binding(connection, runtime.sandboxing)
     session = await _started(connection)
     if not spec.allows(params.tool):
         raise InternalError(f"tool '{params.tool}' is disabled for MCP server '{spec.label}'")
@@ -69,12 +71,13 @@ async def call_tool(
     sent: dict[str, Any] = {"name": params.tool}
     if arguments is not None:
         sent["arguments"] = arguments
+    own = {**unreserved(meta), "threadId": thread_id, **await _authority(binding, prefix)}
     try:
         answer = await session.request(
             "tools/call",
             sent,
             deadline=spec.tool_timeout,
-            meta={**meta, "threadId": thread_id},
+            meta=own,
             on_notice=on_notice,
         )
     except HttpFailed as failed:
@@ -92,6 +95,14 @@ async def call_tool(
     except Malformed as fault:
         said = Evidence(wire=f"its answer to tools/call: {fault.message}")
         raise InternalError(f"{prefix}: {_UNEXPECTED}", evidence=said) from None
+
+
+async def _authority(binding: Binding, prefix: str) -> dict[str, Any]:
+    try:
+        return await binding.meta()
+    except InternalError as error:
+        said = Evidence(wire=error.message)
+        raise InternalError(f"{prefix}: {error.message}", evidence=said, hint=error.hint) from None
 
 
 def _unanswered(prefix: str, error: CoreError, method: str) -> InternalError:

@@ -26,6 +26,7 @@ from core.mcp.incoming import ServerSide
 from core.mcp.inventory import Listing
 from core.mcp.lists import Lists, changed_by
 from core.mcp.opening import Opened
+from core.mcp.sandbox import lack
 from core.mcp.spec import ServerSpec
 from core.mcp.surroundings import Past, Surroundings, Told
 from core.protocol.events import ServerHappened
@@ -131,6 +132,11 @@ class Connection:
     def latencies(self) -> tuple[float, ...]:
         """Milliseconds that the last answers took, oldest first."""
         return tuple(self._life.latencies)
+
+    @property
+    def lack(self) -> str:
+        """What keeps its tools from working although it is connected, for people; or ""."""
+        return lack(self, self._around.sandboxing)
 
     def listing(self, name: str) -> Listing | None:
         """`tools`, `resources`, `templates` or `prompts` as last read; None = not read."""

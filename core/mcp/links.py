@@ -110,6 +110,7 @@ class Links:
             authorize=self._authorize(spec, endpoint) if _signs_in(endpoint) else None,
             refused=self._refused(spec, endpoint) if _signs_in(endpoint) else None,
             redirects=endpoint.redirects,
+            legacy_sse=self._policy.negotiate and not (endpoint.hosted or endpoint.enterprise),
         )
         async with open_http_session(
             target, self._introduction(threaded), http=self._plumbing.http

@@ -11,6 +11,7 @@ import msgspec
 
 from core.mcp.connection import Connection
 from core.mcp.inventory import Fault, Listing
+from core.mcp.sandbox import VARIABLE
 from core.mcp.spec import Endpoint, ServerSpec
 from core.ports import Clock
 from core.protocol.facts import Problem
@@ -31,10 +32,15 @@ _KINDS = {"tools": "tool", "resources": "resource", "templates": "template", "pr
 
 @dataclass(frozen=True, kw_only=True)
 class AuthState:
-    """How a server is authorised: `status` as on the wire, `reason` for people."""
+    """How a server is authorised: `status` as on the wire, `reason` for people.
+
+    `until`: when what is stored ends, seconds since the epoch, or None; `renews`: not by itself.
+    """
 
     status: str = "unsupported"
     reason: str = ""
+    until: float | None = None
+    renews: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +82,8 @@ def server_row(
         plugin_id=spec.plugin_id,
         auth=auth.status,
         auth_reason=auth.reason,
+        auth_until=auth.until,
+        auth_renews=auth.renews,
         required=spec.required,
         problems=spec.problems,
     )
@@ -91,7 +99,11 @@ def _live_facts(spec: ServerSpec, connection: Connection, clock: Clock) -> dict[
     session, hello = connection.session, connection.hello
     heard = session.heard_at if session is not None else 0.0
     faults = [fault for kind in _KINDS for fault in _faults(connection.listing(kind), kind)]
-    problems = (*spec.problems, *(_problem(spec, fault) for fault in faults))
+    problems = (
+        *spec.problems,
+        *(_problem(spec, fault) for fault in faults),
+        *_lacking(spec, connection),
+    )
     return {
         "status": connection.status,
         "reason": _why(spec, connection),
@@ -169,6 +181,23 @@ def _problem(spec: ServerSpec, fault: tuple[str, Fault]) -> Problem:
         message=f"{subject}{what.message}",
         severity="warning",
         codex="refuses the whole server" if refused else "",
+    )
+
+
+def _lacking(spec: ServerSpec, connection: Connection) -> Iterable[Problem]:
+    if not connection.live or not (what := connection.lack):
+        return ()
+    return (
+        Problem(
+            id=f"servers:{spec.name}:sandbox",
+            domain="servers",
+            subject=spec.name,
+            rule="sandbox",
+            severity="warning",
+            message=f"{spec.name}: {what}; calls of its tools may be refused",
+            evidence=spec.origin,
+            hint=f"set {VARIABLE} to the absolute path of codex, and start anew",
+        ),
     )
 
 

@@ -8,6 +8,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from core.mcp.connection import Connection
+from core.mcp.sandbox import Sandboxing
 from core.mcp.spec import ServerSpec
 from core.mcp.surroundings import Surroundings
 
@@ -55,6 +56,11 @@ class McpRuntime:
     def connections(self) -> Mapping[str, Connection]:
         """What has been started and not dropped, by name."""
         return self._connections
+
+    @property
+    def sandboxing(self) -> Sandboxing | None:
+        """What calls are bound to."""
+        return self._around.sandboxing
 
     def connection(self, name: str) -> Connection | None:
         """Of one server; None for one that is not to run."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from core.mcp.elicitation import Approvals, Asker
 from core.mcp.faults import StartFailed, startup_text
 from core.mcp.opening import Opening
+from core.mcp.sandbox import Sandboxing
 from core.mcp.spec import ServerSpec
 from core.ports import Clock
 from core.protocol.events import Event
@@ -55,6 +56,7 @@ class Surroundings:
         changed: A state or a list changed: rows are to be made anew.
         told: For the clients that watch the thread.
         emit: For the panel's activity; None where nobody looks.
+        sandboxing: What calls are bound to; None where no calls are made.
         ping_every: Seconds between two pings of HTTP servers; 0 = never.
     """
 
@@ -66,4 +68,5 @@ class Surroundings:
     approvals: Approvals = Approvals()
     asker: Asker | None = None
     emit: Callable[[Event], None] | None = None
+    sandboxing: Sandboxing | None = None
     ping_every: float = 30.0

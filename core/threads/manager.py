@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from core.mcp.elicitation import Asker
 from core.mcp.links import Links, Plumbing
 from core.mcp.opening import Opening, SessionMaker
 from core.mcp.runtime import McpRuntime
+from core.mcp.sandbox import VARIABLE, Launcher, Sandboxing
 from core.mcp.slots import HandshakeSlots
 from core.mcp.surroundings import Surroundings
 from core.ports import Clock, Deps
@@ -27,6 +29,7 @@ from core.protocol.rows import ThreadRow
 from core.scope import Caller, RequestScope
 from core.snapshot import SnapshotOwner
 from core.threads.ids import new_id, thread_id_of
+from core.threads.permissions import permissions_of
 from core.threads.policy import ThreadPolicy
 from core.threads.settings import Settings, Wishes, settings_of
 from core.threads.thread import STATUS, Thread
@@ -63,6 +66,7 @@ class ThreadManager:
         self._deps, self.source, self.plumbing = deps, source, plumbing
         self._version, self._links = version, links
         self.slots = HandshakeSlots()
+        self._launcher = Launcher(deps.environ.get(VARIABLE), plumbing.processes)
         self.rows: SnapshotOwner[ThreadRow] = SnapshotOwner("threads", emit)
         self._threads: dict[str, Thread] = {}
         self._group: TaskGroup | None = None
@@ -223,6 +227,9 @@ class ThreadManager:
         facts: dict[str, Any] = {
             "changed": _unwatched,
             "approvals": thread.settings.approvals,
+            "sandboxing": Sandboxing(
+                permissions=partial(permissions_of, thread), launcher=self._launcher
+            ),
             **more,
         }
         return Surroundings(

@@ -3,18 +3,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+import anyio
 import pytest
 
 from core.errors import CoreError
 from core.mcp.auth_status import AuthJudge
+from core.mcp.client.session import HttpFailed
 from core.mcp.faults import StartFailed
 from core.mcp.headers_helper import HeadersHelper
 from core.mcp.links import Links, Plumbing
 from core.mcp.spec import Endpoint, ServerSpec
+from core.net.http import HttpClients
 from core.process import Processes
 from core.seams import SignInTarget
 from core.threads.policy import CODEX, PANEL
 from tests.conftest import NoHttp
+from tests.fakes.mcp_http import FakeMcpHttp
 
 pytestmark = pytest.mark.anyio
 
@@ -42,6 +46,9 @@ class Store:
 
     async def why(self, target: SignInTarget) -> str:
         return ""
+
+    async def ends(self, target: SignInTarget) -> tuple[float | None, bool]:
+        return None, False
 
     async def insufficient(self, target: SignInTarget, scopes: Sequence[str]) -> None:
         self.missed.append(tuple(scopes))
@@ -162,3 +169,33 @@ async def test_what_is_not_used_is_not_asked() -> None:
     unset = await judge.state(spec(bearer_variable="TOK"))
     assert unset.reason == "TOK is not set"
     assert probe.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("policy", "facts", "speaks"),
+    [
+        (PANEL, {}, True),
+        (CODEX, {}, False),
+        (PANEL, {"hosted": True}, False),
+        (PANEL, {"enterprise": True}, False),
+    ],
+)
+async def test_the_older_http_transport_is_spoken_by_the_panel_only(
+    policy: Any, facts: dict[str, Any], speaks: bool
+) -> None:
+    with anyio.fail_after(10), FakeMcpHttp(legacy=True) as server:
+        plumbing = Plumbing(
+            processes=Processes(),
+            http=HttpClients({}),
+            helper=cast("HeadersHelper", Printed()),
+            version="1",
+        )
+        older = ServerSpec(name="s", target=Endpoint(url=server.url, **facts))
+        async with Links(plumbing, policy).session(older, threaded=True) as session:
+            if speaks:
+                await session.open(deadline=5)
+                assert (await session.request("tools/list", {}, deadline=5))["tools"]
+            else:
+                with pytest.raises(HttpFailed):
+                    await session.open(deadline=5)
+        assert bool(server.of("GET")) is speaks
