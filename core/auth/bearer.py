@@ -74,10 +74,12 @@ class StoredBearer:
 
     async def bearer(self, target: SignInTarget) -> str | None:
         """See `core.seams.BearerSource`. A store that cannot be read authorises nothing."""
+        grant, key = None, store_key(target.server, target.url)
         try:
             grant = await self._credentials.get(target.server, target.url)
         except CoreError:
-            return None
+            pass
+        self.standings.used(key, grant)
         if grant is None:
             return None
         grant = await self._newest(grant)
@@ -129,6 +131,20 @@ class StoredBearer:
         except CoreError as error:
             return error.message
         return "" if grant is None else self.standings.why(self._current(grant))
+
+    async def ends(self, target: SignInTarget) -> tuple[float | None, bool]:
+        """See `core.seams.BearerSource`."""
+        try:
+            grant = await self._credentials.get(target.server, target.url)
+        except CoreError:
+            return None, False
+        if grant is None:
+            return None, False
+        grant = self._current(grant)
+        until = None if grant.expires_at is None else grant.expires_at / 1000
+        verdict = self.standings.verdict(grant)
+        refused = verdict is not None and isinstance(verdict.error, SignInNeeded)
+        return until, grant.renewable and not refused
 
     async def insufficient(self, target: SignInTarget, scopes: Sequence[str]) -> None:
         """See `core.seams.BearerSource`."""

@@ -17,11 +17,11 @@ from core.auth.callback import Arrival, Redirect, listen
 from core.auth.client_store import ClientStore, Registration
 from core.auth.credentials import Credentials, Stored
 from core.auth.device import DevicePoll, ask_device_code
-from core.auth.discovery import Discovered, discover
+from core.auth.discovery import Discovered, DiscoveryFailed, discover
 from core.auth.grants import Grant
 from core.auth.guard import Guard
 from core.auth.outgoing import Outgoing, Step, Unanswered, origin
-from core.auth.registration import Registrar, Wish
+from core.auth.registration import NoRegistration, Registrar, Wish
 from core.auth.scopes import OFFLINE, chosen_scopes
 from core.auth.sender import Sender, server_url
 from core.auth.token_endpoint import CLIENT_LOST, Tokens, ask_tokens
@@ -213,10 +213,17 @@ class Beginning:
             clock=self._means.clock,
         ).tokens
 
-    def so_far(self) -> dict[str, Any]:
-        """What was asked, for people who want to know why it failed."""
-        steps = [asdict(step) for step in self._trail]
-        return {"trail": steps, "blockedHost": self._out.blocked if self._out is not None else ""}
+    def so_far(self, error: CoreError | None = None) -> dict[str, Any]:
+        """What was asked, and what is needed, for people who want to know why it failed."""
+        told: dict[str, Any] = {
+            "trail": [asdict(step) for step in self._trail],
+            "blockedHost": self._out.blocked if self._out is not None else "",
+        }
+        if isinstance(error, NoRegistration):
+            told |= {"needs": "clientId", "redirect": error.redirect}
+        elif isinstance(error, DiscoveryFailed) and error.nobody:
+            told["needs"] = "token"
+        return told
 
     def _resources(self) -> Sequence[str]:
         if not self._wishes.resource:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
+import anyio.to_thread
 from anyio.abc import SocketAttribute, SocketListener, SocketStream
 
 from core.auth.grants import callback_id
 from core.auth.guard import is_loopback
+from core.auth.port_holder import port_holder
 from core.errors import CoreError
 
 if TYPE_CHECKING:
@@ -225,9 +227,10 @@ async def _bind(host: str, port: int | None, wanted: int | None) -> SocketListen
                 continue
             taken = error.errno == errno.EADDRINUSE
             text = "Address in use" if taken else "Cannot assign requested address"
+            holder = await anyio.to_thread.run_sync(port_holder, each or 0) if taken else ""
             raise CoreError(
                 f"{text} (os error {error.errno})",
-                hint=f"port {port} is used by another program" if taken else "",
+                hint=f"port {each} is used by {holder or 'another program'}" if taken else "",
             ) from None
     raise CoreError("no port is free")
 

@@ -125,6 +125,14 @@ class Credentials:
         note = "" if known[1] is None else await self._volatile()
         return KeyringState(state="volatile" if note else "", words=note)
 
+    async def keeps(self, server: str, url: str) -> Place:
+        """Where a grant would be put, as far as the last `find` has shown."""
+        mode = await self.mode()
+        if mode != "auto":
+            return mode
+        known = self._known.get(store_key(server, url))
+        return "file" if known is not None and isinstance(known[1], CoreError) else "keyring"
+
     async def put(self, grant: Grant) -> Stored:
         """Store a grant and read it back. Needs the lock of its entry.
 

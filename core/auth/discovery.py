@@ -28,14 +28,23 @@ class DiscoveryFailed(CoreError):
     Attributes:
         url: Of the place that failed.
         changed: The metadata name another issuer than they should.
+        nobody: There is no trace of an authorization server.
     """
 
-    def __init__(self, cause: str, url: str, *, changed: bool = False, hint: str = "") -> None:
+    def __init__(
+        self,
+        cause: str,
+        url: str,
+        *,
+        changed: bool = False,
+        nobody: bool = False,
+        hint: str = "",
+    ) -> None:
         super().__init__(
             f"Metadata error: OAuth metadata discovery failed for {url}\n  Caused by: {cause}",
             hint=hint,
         )
-        self.cause, self.url, self.changed = cause, url, changed
+        self.cause, self.url, self.changed, self.nobody = cause, url, changed, nobody
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +140,7 @@ class _Walk:
                 raise DiscoveryFailed(
                     f"{cause} ({self._refused})" if self._refused else cause,
                     plain(self._url),
+                    nobody=True,
                     hint="it may want a bearer token: set bearer_token_env_var",
                 )
             server = _customary(self._url)

@@ -39,6 +39,11 @@ class Grant:
         """Under which both stores have it."""
         return store_key(self.server_name, self.server_url)
 
+    @property
+    def renewable(self) -> bool:
+        """It can be refreshed, at the server that granted it."""
+        return self.refresh_token is not None and self.issuer is not None
+
     def expired(self, now: float) -> bool:
         """Whether it is not to be used any more at `now`, seconds since the epoch."""
         return self.expires_at is not None and now + MARGIN >= self.expires_at / 1000

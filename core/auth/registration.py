@@ -25,6 +25,22 @@ Wish = Literal["auto", "cimd", "dcr"]
 _NO_CIMD = "MCP authorization server does not advertise CIMD with token endpoint auth method `none`"
 
 
+class NoRegistration(CoreError):
+    """The server registers nobody by itself: somebody has to get a client id there.
+
+    Attributes:
+        redirect: The redirect URI to register with it.
+    """
+
+    def __init__(self, redirect: str) -> None:
+        super().__init__(
+            "Registration failed: Dynamic client registration not supported",
+            hint=f"this server needs a client id: register {redirect} as its redirect, "
+            "then set oauth.client_id",
+        )
+        self.redirect = redirect
+
+
 @dataclass(kw_only=True)
 class Registrar:
     """Finds a client for one attempt.
@@ -96,11 +112,7 @@ class Registrar:
         import httpx
 
         if self.server.registration_endpoint is None:
-            raise CoreError(
-                "Registration failed: Dynamic client registration not supported",
-                hint=f"this server needs a client id: register {redirect} as its redirect, "
-                "then set oauth.client_id",
-            )
+            raise NoRegistration(redirect)
         endpoint = httpx.URL(self.server.base).join(self.server.registration_endpoint)
         body = self._body(redirect, scopes)
         try:

@@ -61,7 +61,7 @@ class SignIns(Means):
             message = "the server did not answer in time"
             raise CoreError(message, data=beginning.so_far()) from None
         except CoreError as error:
-            error.data = beginning.so_far()
+            error.data = beginning.so_far(error)
             raise
         self._keep(attempt)
         self.tasks.start_soon(self._wait, attempt, wishes.timeout, ended)

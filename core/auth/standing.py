@@ -150,19 +150,24 @@ class Standings:
         """This is what is stored, and everybody knows."""
         self._noted[key] = ("", None) if grant is None else (digest(grant), grant.expires_at)
 
+    def used(self, key: str, grant: Grant | None) -> None:
+        """This is what the first request went out with, or without."""
+        if key not in self._noted:
+            self.note(key, grant)
+
     def moved(self, key: str, grant: Grant | None) -> str:
         """What has become of an entry since it was noted, and note it.
 
         Returns:
-            "" when nothing has, `first` for one that was never noted before, `gone`, `refreshed`
-            when a grant that was about to end has made way for another, else `replaced`.
+            "" when nothing has, `first` where nothing was noted before, `gone`, `refreshed` when
+            a grant that was about to end has made way for another, else `replaced`.
         """
         before = self._noted.get(key)
         self.note(key, grant)
         if before == self._noted[key]:
             return ""
         if before is None:
-            return "" if grant is None else "first"
+            return "first"
         if grant is None:
             return "gone"
         ended = before[1] is not None and self._clock.now() + SOON >= before[1] / 1000

@@ -66,21 +66,15 @@ class CredentialFollower:
         """Whether a content of a watched file is what we wrote last. Blocks."""
         return self._credentials.wrote(path, content)
 
-    async def note(self) -> None:
-        """Remember what is stored, to tell later what has changed."""
-        async with self._turn:
-            for target in self._targets():
-                await self._moved(target)
-
     async def follow(self) -> None:
         """Somebody has written to a store: what is different is used from now on."""
         async with self._turn:
             self._credentials.forget()
             for target in self._targets():
                 how = await self._moved(target)
-                if how == "first" and not self._waits(target.server):
-                    continue
-                if how:
+                if how == "first":
+                    self._panel.rejudge(target.server)  # nothing runs that was authorised by it
+                elif how:
                     self._sign_ins.bearer.forget(target.server, target.url)
                     self._probe.forget(target.url)
                     self._everywhere(target.server, target.url, refreshed=how == "refreshed")
@@ -99,11 +93,6 @@ class CredentialFollower:
             self._panel.rejudge(target.server)  # nobody can say, which the row is to tell
             return ""
         return self._sign_ins.bearer.standings.moved(self._credentials.key_of(target), grant)
-
-    def _waits(self, server: str) -> bool:
-        own = self._panel.thread
-        connection = own.runtime.connection(server) if own is not None else None
-        return connection is not None and connection.status == "authenticationRequired"
 
     # -- what runs
 
@@ -142,27 +131,30 @@ class CredentialFollower:
             keyring = await credentials.keyring(target.server, target.url)
             return CredentialState(
                 state="unknown",
+                keeps=await credentials.keeps(target.server, target.url),
                 reason=error.message,
                 keyring=keyring.state,
                 keyring_words=keyring.words,
                 registered=known,
             )
         keyring = await credentials.keyring(target.server, target.url)
+        keeps = await credentials.keeps(target.server, target.url)
         if grant is None:
             return CredentialState(
                 state="none",
+                keeps=keeps,
                 keyring=keyring.state,
                 keyring_words=keyring.words,
                 registered=known,
             )
-        renewable = grant.refresh_token is not None and grant.issuer is not None
-        usable = renewable or not grant.expired(self._clock.now())
+        usable = grant.renewable or not grant.expired(self._clock.now())
         return CredentialState(
             state="oAuth" if usable and not standings.rejected(grant) else "notLoggedIn",
             store=store,
+            keeps=keeps,
             expires_at=None if grant.expires_at is None else grant.expires_at / 1000,
             refreshed_at=standings.refreshed_at.get(grant.key),
-            renewable=renewable,
+            renewable=grant.renewable,
             scopes=grant.scopes,
             missing=standings.missing(grant),
             reason=standings.why(grant) or ("" if usable else "the sign-in has expired"),

@@ -70,8 +70,6 @@ class Credentials(Protocol):
 
     def wrote(self, path: str, content: bytes | None) -> bool: ...
 
-    async def note(self) -> None: ...
-
     async def follow(self) -> None: ...
 
 
@@ -225,7 +223,6 @@ class PanelService:
         await self._rewatch()
         async with anyio.create_task_group() as watching:
             watching.start_soon(self._watch.run)
-            watching.start_soon(self._guarded, self._layers.credentials.note)
             while True:
                 await self._stirred.wait()
                 self._stirred = anyio.Event()
