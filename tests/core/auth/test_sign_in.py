@@ -314,3 +314,51 @@ async def test_secrets_are_in_no_repr(tmp_path: Path) -> None:
         shown = repr(attempt) + repr(attempt.trail)
         assert attempt.proof.state not in shown and attempt.proof.verifier not in shown
         attempt.cancel()
+
+
+async def test_the_address_that_browsers_get_leads_to_the_page_once_and_says_nothing(
+    tmp_path: Path,
+) -> None:
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            made = world(tmp_path, tasks)
+            attempt = await Running(made).begin()
+            assert attempt.redirect is not None
+            link, other = attempt.redirect.link(), attempt.redirect.link()
+            secrets = asked(attempt)
+            assert secrets["state"][0] not in link and secrets["code_challenge"][0] not in link
+            async with httpx.AsyncClient(trust_env=False) as browser:
+                foreign = await browser.get(link, headers={"host": "evil.example"})
+                first, second = await browser.get(link), await browser.get(link)
+                guessed = await browser.get(link[:-4] + "xxxx")
+                third = await browser.get(other)
+            assert [foreign.status_code, guessed.status_code, second.status_code] == [400] * 3
+            assert "once" in second.text and attempt.url not in second.text
+            for page in (first, third):
+                assert (page.status_code, page.headers["location"]) == (302, attempt.url)
+                assert page.headers["referrer-policy"] == "no-referrer"
+                assert page.headers["cache-control"] == "no-store"
+            assert attempt.stage == "waiting"
+            attempt.cancel()
+
+
+async def test_where_the_answer_may_come_from_anywhere_the_link_still_works_here_only(
+    tmp_path: Path,
+) -> None:
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            made = world(tmp_path, tasks)
+            target = replace(made.target, callback_url="https://box.example/cb")
+            run = Running(made)
+            attempt = await run.begin(target=target)
+            redirect = attempt.redirect
+            assert redirect is not None and redirect.everywhere
+            base = f"http://127.0.0.1:{redirect.bound}"
+            path = urlsplit(redirect.uri).path
+            async with httpx.AsyncClient(trust_env=False) as browser:
+                begun = await browser.get(redirect.link())
+                assert begun.headers["location"] == attempt.url
+                answer = made.site.person(attempt.url)
+                page = await browser.get(f"{base}{path}?{answer}", headers={"host": "box.example"})
+            assert page.status_code == 200
+            await run.over.wait()

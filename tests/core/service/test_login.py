@@ -182,3 +182,40 @@ async def test_signing_out_removes_what_the_real_one_would_find(deps: Deps) -> N
         assert not file.exists()
         assert (await client.ask("jackfield/login/credentials", name="oa")).state == "none"
         assert len(site.revoked) == 2
+
+
+async def test_whoever_wants_to_sign_in_meanwhile_joins_the_attempt_that_waits(deps: Deps) -> None:
+    site = FakeOAuth()
+    async with asking(deps, site, PANEL) as (client, _):
+        first = await client.ask("jackfield/login/start", name="oa")
+        again = await client.ask("jackfield/login/start", name="oa")
+        other = await client.ask("jackfield/login/start", name="off")
+        assert again.login_id == first.login_id != other.login_id
+        anew = await client.ask("jackfield/login/start", name="oa", anew=True)
+        assert anew.login_id != first.login_id
+        stages = {
+            each.login_id: each.stage
+            for each in (await client.ask("jackfield/login/list")).attempts
+        }
+        assert stages == {
+            first.login_id: "cancelled",
+            other.login_id: "waiting",
+            anew.login_id: "waiting",
+        }
+
+
+@pytest.mark.parametrize(("variable", "direct"), [("SSH_CONNECTION", True), ("TERM", False)])
+async def test_a_browser_gets_an_address_without_secrets_unless_it_may_be_far_away(
+    deps: Deps, variable: str, direct: bool
+) -> None:
+    site = FakeOAuth()
+    deps = replace(deps, environ={**deps.environ, variable: "x"})
+    browser: Any = deps.browser
+    async with asking(deps, site, PANEL) as (client, _):
+        begun = await client.ask("jackfield/login/start", name="oa")
+        assert (await client.ask("jackfield/login/open", login_id=begun.login_id)).opened
+        assert (browser.opened == [begun.url]) is direct
+        assert ("state=" in browser.opened[0]) is direct
+        await client.ask("jackfield/login/cancel", login_id=begun.login_id)
+        with pytest.raises(CoreError, match="does not wait"):
+            await client.ask("jackfield/login/open", login_id=begun.login_id)
