@@ -6,11 +6,13 @@ Imports nothing heavy: the terminal is asked, and the log file is open, before T
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tui.last_frame import Curtain, last_frame
 from tui.logs import start_logging
 from tui.options import LOG, Options, config_dir, state_dir
 from tui.settings import THEMES, read_settings
@@ -90,14 +92,19 @@ def run(arguments: Sequence[str]) -> int:
     if said := refusal():
         print(said, file=sys.stderr)
         return 2
+    # Nothing of what is loaded and read now is garbage; `tui.following` turns it on again.
+    gc.disable()
     start_logging(state_dir(options.environ) / LOG)
     prepare_output()
     prepare_frames()
-    with BackgroundQuery() as query:
-        from tui.launch import launch
+    kept = last_frame(options)
+    with Curtain(kept.read() if kept else "") as curtain:
+        with BackgroundQuery() as query:
+            from tui.launch import launch
 
-        background = query.answer()
-    return launch(options, background, query.driver_class())
+            background = query.answer()
+        held, curtain.up = curtain.up, False  # the panel's own driver takes it away
+        return launch(options, background, query.driver_class(), kept, held=held)
 
 
 def main() -> None:

@@ -6,13 +6,14 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.driver import Driver
 from textual.widgets import ContentSwitcher
 
+from core.protocol.events import LoginCompleted
 from tui import dialogs
 from tui.commands import Offer
 from tui.controller import Controller
@@ -21,6 +22,7 @@ from tui.following import Connect, FollowingApp
 from tui.panes.activity import ActivityPane
 from tui.panes.list_pane import ListPane
 from tui.registry import NameHit, Registry
+from tui.sign_in_deeds import tell_ended
 from tui.signs import UNICODE, Glyphs
 from tui.store import Changed
 from tui.text import Hint
@@ -37,6 +39,9 @@ from tui.widgets.key_bar import KeyBar
 from tui.widgets.status_line import StatusLine
 from tui.widgets.tab_bar import Tab, TabBar
 
+if TYPE_CHECKING:
+    from tui.last_frame import LastFrame
+
 log = logging.getLogger(__name__)
 
 TITLES = {**NOUNS, "tools": "Installed tools", "servers": "MCP servers"}
@@ -50,6 +55,7 @@ VIEWS: tuple[type[ListView], ...] = (
 )
 SHOW_CURSOR = "\x1b[?25h"
 STATUS_SECONDS = 10.0  # ages in the status line
+SECOND = 1.0
 
 
 class JackfieldApp(FollowingApp):
@@ -61,6 +67,7 @@ class JackfieldApp(FollowingApp):
         consent_all: Start servers without asking first.
         first_start: Say once what is read, written and started.
         log_file: Where a fault of our own is told whole.
+        kept_frame: Where the first frame with rows is kept for the next start.
         keys: The person's own keys, by command id.
         real_cursor: Show the terminal's own cursor on the selected row.
     """
@@ -84,6 +91,7 @@ class JackfieldApp(FollowingApp):
         now: Callable[[], float] = time.time,
         driver_class: type[Driver] | None = None,
         log_file: str = "",
+        kept_frame: LastFrame | None = None,
         keys: Mapping[str, str] | None = None,
         real_cursor: bool = False,
     ) -> None:
@@ -96,6 +104,7 @@ class JackfieldApp(FollowingApp):
             now=now,
             driver_class=driver_class,
             log_file=log_file,
+            kept_frame=kept_frame,
         )
         self._first_start = first_start
         self._asked_consent = False
@@ -132,6 +141,7 @@ class JackfieldApp(FollowingApp):
         self.changes.subscribe(self, self._frame_changed)
         self.pane.take_over()
         self.set_interval(STATUS_SECONDS, self.show_status)
+        self.set_interval(SECOND, self._count_down)
         self.follow_core()
         if self._first_start:
             self.open_dialog(dialogs.first_start)
@@ -140,6 +150,7 @@ class JackfieldApp(FollowingApp):
 
     def _frame_changed(self, changed: set[Changed]) -> None:
         self.show_status()
+        self.deeds.news(changed)
         if "consent" in changed and self.store.consent and not self._asked_consent:
             if self._in_dialog:
                 return  # an install is asking about the same programs
@@ -161,6 +172,10 @@ class JackfieldApp(FollowingApp):
         line.job = summary.job(self.store, self.place, self.glyphs)
         line.counts = summary.counts(self.store, self.place)
         main.query_one(TabBar).badges = {tab: v.attention() for tab, v in self._views.items()}
+
+    def _count_down(self) -> None:
+        if self.store.sign_ins:
+            self.show_status()
 
     @property
     def standing(self) -> bool:
@@ -268,6 +283,10 @@ class JackfieldApp(FollowingApp):
         """Answer what the person did; the keys may mean something else now."""
         super().tell(text, fault=fault)
         self.show_keys()
+
+    def login_completed(self, event: LoginCompleted) -> None:
+        """Say how a sign-in ended, unless its sheet does."""
+        self.open_dialog(partial(tell_ended, event=event))
 
     def explain_names(self, query: str, limit: int) -> Sequence[NameHit]:
         """Names are not explained yet; the palette offers none."""

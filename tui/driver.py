@@ -54,3 +54,39 @@ def patient_driver(received: bytes) -> type[Driver]:
                     held = b""
 
     return PatientDriver
+
+
+def usual_driver() -> type[Driver]:
+    """What Textual would take by itself on a terminal like this."""
+    return LinuxDriver
+
+
+def holding_driver(base: type[Driver]) -> type[Driver]:
+    """A driver class that writes nothing before it is told to, so that a frame stays on show."""
+
+    class HoldingDriver(base):  # type: ignore[misc, valid-type]
+        """Keeps what is written until `release`."""
+
+        _held: list[str] | None = None
+
+        def start_application_mode(self) -> None:
+            self._held = []
+            super().start_application_mode()
+
+        def stop_application_mode(self) -> None:
+            self.release()
+            super().stop_application_mode()
+
+        def write(self, data: str) -> None:
+            if self._held is None:
+                super().write(data)
+            else:
+                self._held.append(data)
+
+        def release(self) -> None:
+            """Write what was kept, at once, and all that comes from now on."""
+            held, self._held = self._held, None
+            if held:
+                super().write("".join(held))
+
+    return HoldingDriver

@@ -17,20 +17,29 @@ from textual.signal import Signal
 from core import method_table as methods
 from core.errors import CoreError
 from core.protocol import jackfield as wire
-from core.protocol.events import RefreshFinished
+from core.protocol.events import LoginCompleted, RefreshFinished
 from tui import bridge
 from tui.controller import Controller
+from tui.first_frame import FirstFrame
 from tui.store import Changed, ViewStore
 from tui.views.base import READ_ONLY, Place
 from tui.widgets.toast import toast
 
 if TYPE_CHECKING:
     from core.client.contract import CoreClient
+    from tui.last_frame import LastFrame
 
 log = logging.getLogger(__name__)
 
 WRITERS_TURN = 0.00005  # seconds; long enough to wake it
+SETTLING = 3.0  # seconds after which most of what stays in memory is there
 Connect = Callable[[], Awaitable["CoreClient"]]
+
+
+def settle_memory() -> None:
+    """The garbage collector works from now on, on what comes from now on."""
+    gc.freeze()
+    gc.enable()
 
 
 class FollowingApp(App[None]):
@@ -52,8 +61,10 @@ class FollowingApp(App[None]):
         now: Callable[[], float] = time.time,
         driver_class: type[Driver] | None = None,
         log_file: str = "",
+        kept_frame: LastFrame | None = None,
     ) -> None:
         super().__init__(driver_class=driver_class)
+        self._first_frame = FirstFrame(self, kept_frame) if kept_frame is not None else None
         self._connect = connect
         self._log_file = log_file
         self._consent_all = consent_all
@@ -69,6 +80,8 @@ class FollowingApp(App[None]):
     def post_display_hook(self) -> None:
         """Let the thread that writes to the terminal have its turn before anything else."""
         time.sleep(WRITERS_TURN)
+        if self._first_frame is not None:
+            self._first_frame.displayed()
 
     def _fatal_error(self) -> None:
         # Textual would print a traceback with the values of locals, and those may be secrets.
@@ -78,6 +91,8 @@ class FollowingApp(App[None]):
     @work(group="core")
     async def follow_core(self) -> None:
         """Wait for the core, then follow it until the app ends."""
+        if self._first_frame is not None:
+            self._first_frame.wait()
         try:
             client = await self._connect()
         except Exception as error:
@@ -151,11 +166,11 @@ class FollowingApp(App[None]):
         self.tell_changes(self.store.fail_to_load(message.domain, message.reason))
 
     def on_core_read(self, message: bridge.CoreRead) -> None:
-        """Everything has been read: what is in memory now stays there.
+        """The lists are being filled: let that end before the garbage collector may look.
 
-        The garbage collector need not look at it again; each of its looks would hold up a key.
+        What is in memory then stays there; each look at it would hold up a key.
         """
-        gc.freeze()
+        self.set_timer(SETTLING, settle_memory)
 
     def on_core_past(self, message: bridge.CorePast) -> None:
         """What happened before we listened."""
@@ -172,3 +187,8 @@ class FollowingApp(App[None]):
         for event in message.events:
             if isinstance(event, RefreshFinished) and self.controller is not None:
                 self.controller.finished(event)
+            elif isinstance(event, LoginCompleted):
+                self.login_completed(event)
+
+    def login_completed(self, event: LoginCompleted) -> None:
+        """A sign-in ended."""

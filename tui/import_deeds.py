@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tui.commands import Offer
 from tui.family import Family
-from tui.import_controller import ImportController
 
 if TYPE_CHECKING:
     from tui.app import JackfieldApp
+    from tui.import_controller import ImportController
 
 
 class ImportDeeds(Family):
@@ -35,11 +35,15 @@ class ImportDeeds(Family):
 
     def validate(self) -> None:
         """Ask for a folder, and show what is wrong with it."""
+        from tui.import_controller import ImportController
+
         calls = ImportController(self.controller, self.app.tell)
         self.app.open_dialog(partial(_validate, calls, self._folder()))
 
     def take_over(self) -> None:
         """Show what other agents have; what is chosen there is written."""
+        from tui.import_controller import ImportController
+
         calls = ImportController(self.controller, self.app.tell)
         self.app.open_dialog(partial(_take_over, calls))
 

@@ -13,16 +13,16 @@ import anyio
 from anyio.abc import TaskStatus
 
 from tui.app import JackfieldApp
-from tui.options import LOG, Options, state_dir
+from tui.options import FIRST_START, LOG, Options, state_dir
 from tui.signs import Glyphs
 from tui.theme import choose_theme
 
 if TYPE_CHECKING:
     from core.client.contract import CoreClient
+    from tui.last_frame import LastFrame
 
 log = logging.getLogger(__name__)
 
-FIRST_START = "first-start"
 GOODBYE = 5.0  # seconds that the core has to end its processes
 
 
@@ -103,7 +103,9 @@ def is_first_start(options: Options) -> bool:
     return True
 
 
-async def _panel(options: Options, theme: str, driver_class: Any) -> int:
+async def _panel(
+    options: Options, theme: str, driver_class: Any, kept_frame: LastFrame | None
+) -> int:
     link = CoreLink()
     app = JackfieldApp(
         link.client,
@@ -114,6 +116,7 @@ async def _panel(options: Options, theme: str, driver_class: Any) -> int:
         first_start=is_first_start(options),
         driver_class=driver_class,
         log_file=str(state_dir(options.environ) / LOG),
+        kept_frame=kept_frame,
         keys=options.keys,
         real_cursor=options.cursor,
     )
@@ -138,8 +141,24 @@ async def _end_on_signals(app: JackfieldApp) -> None:
             return
 
 
-def launch(options: Options, background: tuple[int, int, int] | None, driver_class: Any) -> int:
-    """Show the panel until it is left; the exit status."""
+def launch(
+    options: Options,
+    background: tuple[int, int, int] | None,
+    driver_class: Any,
+    kept_frame: LastFrame | None = None,
+    *,
+    held: bool = False,
+) -> int:
+    """Show the panel until it is left; the exit status.
+
+    Args:
+        kept_frame: Where the first frame with rows is kept for the next start.
+        held: A kept frame is on show; it stays there until there are rows.
+    """
     colours = options.environ.get("COLORFGBG", "")
     theme = choose_theme(options.theme, background, colours)
-    return anyio.run(_panel, options, theme, driver_class)
+    if held:
+        from tui.driver import holding_driver, usual_driver
+
+        driver_class = holding_driver(driver_class or usual_driver())
+    return anyio.run(_panel, options, theme, driver_class, kept_frame)

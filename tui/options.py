@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LOG = "jackfield.log"
+FIRST_START = "first-start"
+"""In the state folder: the panel has told once what it reads, writes and starts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,11 @@ def state_dir(environ: Mapping[str, str]) -> Path:
 def config_dir(environ: Mapping[str, str]) -> Path:
     """Jackfield's configuration folder."""
     return _folder(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def cache_dir(environ: Mapping[str, str]) -> Path:
+    """Jackfield's folder of what can be made again."""
+    return _folder(environ, "XDG_CACHE_HOME", ".cache")
 
 
 def _folder(environ: Mapping[str, str], variable: str, usual: str) -> Path:

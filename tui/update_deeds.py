@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from core.protocol.rows import MarketplaceRow, PluginRow
 from tui.commands import Offer
 from tui.family import Family
-from tui.update_controller import UpdateController
 from tui.views.marketplaces import MarketplacesView
 
 _UPDATING = "update"  # the group of workers: one update at a time
+
+if TYPE_CHECKING:
+    from tui.update_controller import UpdateController
 
 
 class UpdateDeeds(Family):
@@ -37,6 +39,8 @@ class UpdateDeeds(Family):
     @property
     def updates(self) -> UpdateController:
         """The way to the core; `NotReady` when there is none yet."""
+        from tui.update_controller import UpdateController
+
         return UpdateController(self.controller, self.app.tell)
 
     # -- what applies

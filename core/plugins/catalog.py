@@ -297,6 +297,9 @@ class PluginCatalog:
 
         def work() -> None:
             try:
+                with run.turns.turn() as tick:
+                    # Before the counting too: it may take long, and the next start comes soon.
+                    self._shelf.keep(tick)
                 self._counter.count_all(offers, run.turns, token, again=forced)
                 self.comparer.compare_all(offers, run.turns, token)
                 with run.turns.turn() as tick:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.terminal.panel import MARK
-from tui.launch import FIRST_START
+from tui.options import FIRST_START
 
 
 def toml(value: str | float | bool | list[str]) -> str:

@@ -76,7 +76,8 @@ class ListPane(Horizontal):
         pane: ListPane
 
     def __init__(self, view: ListView, changes: Signal[set[Changed]]) -> None:
-        super().__init__(id=view.TAB)
+        # As it looks before there are rows: a class that comes later restyles everything.
+        super().__init__(id=view.TAB, classes="-notice")
         self.view = view
         self._changes = changes
         self._stale = True
