@@ -20,12 +20,16 @@ from tui.install_deeds import InstallDeeds
 from tui.jump_deeds import JumpDeeds
 from tui.panes.activity import ActivityPane
 from tui.registry import Registry
+from tui.server_deeds import ServerDeeds, TrafficDeeds
+from tui.sign_in_deeds import SignInDeeds
 from tui.theme import THEMES
+from tui.tool_deeds import QuestionDeeds, ToolDeeds
 from tui.update_deeds import UpdateDeeds
 from tui.widgets.toast import toast
 
 if TYPE_CHECKING:
     from tui.app import JackfieldApp
+    from tui.store import Changed
 
 TABS = ("marketplaces", "apps", "tools", "servers", "activity")
 NOUNS = {
@@ -35,6 +39,7 @@ NOUNS = {
     "servers": "Servers",
     "activity": "Activity",
 }
+WANTED = 3  # offers of a row that come before taking back what was done last
 # What each command does here: a method of `Common`, with an argument after a blank.
 _COMMON: dict[str, str] = {
     "list.filter": "filter",
@@ -74,7 +79,7 @@ class Common(Family):
             offers.append(Offer("row.refresh"))
         controller = self.app.controller
         if controller and controller.undoable:
-            offers.append(Offer("app.undo", about=controller.undoable[-1].name))
+            offers.insert(WANTED, Offer("app.undo", about=controller.undoable[-1].name))
         if pane.view.counts()["all"]:
             offers += [Offer("list.filter"), Offer("list.next-view")]
         if pane.view.REFETCHES:
@@ -215,10 +220,15 @@ FAMILIES: tuple[type[Family], ...] = (
     UpdateDeeds,
     InstallDeeds,
     ExportDeeds,
+    SignInDeeds,
+    ToolDeeds,
+    QuestionDeeds,
     JumpDeeds,
     DoctorDeeds,
     ImportDeeds,
     Common,
+    ServerDeeds,
+    TrafficDeeds,
 )
 """Every family; the first that has a command on the open tab does it, and its offers come first."""
 
@@ -267,6 +277,11 @@ class Deeds:
             if id in family.DEEDS and (not family.TABS or tab in family.TABS):
                 return family
         return None
+
+    def news(self, changed: set[Changed]) -> None:
+        """Let the families see what has changed."""
+        for family in self._families:
+            family.news(changed)
 
     def offers(self) -> list[Offer]:
         """Of the selected row, then of the list."""

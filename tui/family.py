@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tui.app import JackfieldApp
     from tui.controller import Controller
     from tui.panes.list_pane import ListPane
+    from tui.store import Changed
 
 # Work on one thing at a time and in the order of the keys; reading beside it.
 WRITING, READING = "writing", "reading"
@@ -41,6 +42,9 @@ class Family:
     def why_not(self, id: str) -> str:
         """Why a command of it that was not offered does nothing here; "" = it does something."""
         return ""
+
+    def news(self, changed: set[Changed]) -> None:
+        """Those tables of the store have changed."""
 
     @property
     def pane(self) -> ListPane:

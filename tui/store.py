@@ -10,11 +10,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from core.protocol.events import (
     ConsentRequested,
     CoreEvent,
+    ElicitationClosed,
+    ElicitationRequested,
     Event,
     Lagged,
     LoginCompleted,
@@ -27,6 +29,7 @@ from core.protocol.events import (
     RefreshFinished,
     RefreshProgress,
     RefreshStarted,
+    ResourceUpdated,
     ServerHappened,
     StateChanged,
     Traffic,
@@ -48,6 +51,9 @@ from core.protocol.rows import (
 )
 from tui.tables import Outcome, Refresh, Source, Table
 
+if TYPE_CHECKING:
+    from core.protocol.login import LoginState
+
 Changed = Literal[
     "marketplaces",
     "plugins",
@@ -62,9 +68,14 @@ Changed = Literal[
     "activity",
     "operations",
     "consent",
+    "sign-ins",
+    "questions",
+    "resources",
 ]
 
 ACTIVITY_KEPT = 5_000
+# How the core names the end of a sign-in that the person wanted: no fault.
+CANCELLED = "the sign-in was cancelled"
 # A burst of row changes above this is told by the refresh's own summary only.
 ROWS_TOLD_ONE_BY_ONE = 20
 # A refresh of servers lists their tools again, one of the plugins reads the marketplaces.
@@ -132,6 +143,8 @@ class ViewStore:
         happenings: Rises with every change of the activity list.
         operations: Running operations by subject.
         consent: How many programs wait for a yes.
+        sign_ins: Attempts to sign in that wait for the person, by server.
+        questions: Questions of servers that wait for an answer, by id, oldest first.
         skipped: Occurrences that were lost because the panel was slow.
         heard_at: When the core was last heard.
         lost: Why the core cannot be heard now, or "".
@@ -153,6 +166,8 @@ class ViewStore:
         self.faults: dict[tuple[str, str], Fault] = {}
         self.operations: dict[str, OperationProgress] = {}
         self.consent = 0
+        self.sign_ins: dict[str, LoginState] = {}
+        self.questions: dict[str, ElicitationRequested] = {}
         self.skipped = 0
         self.heard_at = 0.0
         self.lost = ""
@@ -234,6 +249,19 @@ class ViewStore:
         self._fault(about, what if words else "failed", words or said, self.now())
         return {"activity"}
 
+    def sign_in_stands(self, state: LoginState) -> set[Changed]:
+        """How an attempt to sign in stands now."""
+        if state.stage in ("waiting", "exchanging"):
+            self.sign_ins[state.name] = state
+            return {"servers", "sign-ins"}
+        return self._sign_in_ended(state.name, state.login_id)
+
+    def _sign_in_ended(self, name: str, login_id: str) -> set[Changed]:
+        waiting = self.sign_ins.get(name)
+        if waiting is not None and waiting.login_id == login_id:
+            del self.sign_ins[name]
+        return {"servers", "sign-ins"}
+
     def consent_given(self) -> set[Changed]:
         """The programs that waited have been answered."""
         self.consent = 0
@@ -314,24 +342,31 @@ class ViewStore:
                 changed = self._remember(event, at)
                 changed.add("consent")
                 return changed
+            case ElicitationRequested() | ElicitationClosed():
+                return self._question(event, at)
+            case ResourceUpdated():
+                return {*self._remember(event, at), "resources"}
             case OperationProgress():
                 return self._operation(event, at)
             case ServerHappened():
                 return self._server(event, at)
-            case LoginCompleted(success=False):
-                self._fault(
-                    event.name,
-                    "not signed in",
-                    event.error,
-                    at,
-                    domain="servers",
-                    subject=event.name,
-                )
+            case LoginCompleted():
+                changed = self._sign_in_ended(event.name, event.login_id)
+                if not event.success and event.error != CANCELLED:
+                    self._server_fault(event.name, "not signed in", event.error, at)
+                return changed | self._remember(event, at)
             case Notice(tone="bad"):
                 self._fault(event.about, event.area, event.text, at)
             case _:
                 pass
         return self._remember(event, at)
+
+    def _question(self, event: ElicitationRequested | ElicitationClosed, at: float) -> set[Changed]:
+        if isinstance(event, ElicitationRequested):
+            self.questions[event.id] = event
+        else:
+            self.questions.pop(event.id, None)
+        return {*self._remember(event, at), "questions"}
 
     def _operation(self, event: OperationProgress, at: float) -> set[Changed]:
         key = ("operation", event.id)

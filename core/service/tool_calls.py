@@ -145,6 +145,7 @@ class ToolCalls:
         from core.mcp.calls import call_tool
         from core.protocol.mcp import McpServerToolCallParams
 
+        one.began = anyio.current_time()
         thread = self._thread()
         server, _, tool = one.id.partition("/")
         params = McpServerToolCallParams(

@@ -24,6 +24,9 @@ SHOWN_FAULTS = 8
 class Asking(Vertical):
     """A form, raw JSON instead of it, and below them what the schema says of the field.
 
+    Args:
+        titled: Fields are called by their titles, not by the names of their members.
+
     Attributes:
         no_form: Why there is no form, or "".
         unchecked: What could not be checked of the last value, or "".
@@ -43,20 +46,20 @@ class Asking(Vertical):
         }
         &.-raw > TextArea { display: block; }
         &.-raw > FormView { display: none; }
-        & > #about { margin-top: 1; }
-        & > #said { display: none; }
-        &.-said > #said { display: block; margin-top: 1; }
+        & > #about { padding-top: 1; }
+        & > #said { display: none; padding-top: 1; }
+        &.-said > #said { display: block; }
     }
     """
 
-    def __init__(self, schema: Any, *, id: str | None = None) -> None:
+    def __init__(self, schema: Any, *, titled: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self._schema = schema
         self._said: list[str] = []
         self._field: Field | None = None
         self.no_form = self.unchecked = ""
         try:
-            self.form = Form(shape_of(schema))
+            self.form = Form(shape_of(schema), titled=titled)
         except NoForm as why:
             self.form, self.no_form = None, str(why)
         self.raw = self.form is None

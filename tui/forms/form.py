@@ -102,9 +102,14 @@ class Reading:
 
 
 class Form:
-    """Fields after a shape, with its defaults filled in."""
+    """Fields after a shape, with its defaults filled in.
 
-    def __init__(self, shape: Shape) -> None:
+    Args:
+        titled: Fields are called by their titles, where they have one.
+    """
+
+    def __init__(self, shape: Shape, *, titled: bool = False) -> None:
+        self._titled = titled
         self.root = self._field("", "", shape, True, None)
         self.root.begin()
 
@@ -166,8 +171,9 @@ class Form:
     ) -> Field:
         made = Field(name, label, shape, required, parent)
         for member in shape.members:
+            called = (member.shape.title if self._titled else "") or member.name
             made.fields.append(
-                self._field(member.name, member.name, member.shape, member.required, made)
+                self._field(member.name, called, member.shape, member.required, made)
             )
         if shape.kind == "const" and required:
             made.chosen = 0

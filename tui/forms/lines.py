@@ -19,7 +19,7 @@ from tui.text import Part, blank, clean, cut, parts_width
 from tui.widgets.line import Line, Places
 
 NOT_SET = "not set"
-GAP = 3
+GAP = 2
 
 
 class SelectLine(Line, can_focus=True):

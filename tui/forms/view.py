@@ -23,6 +23,7 @@ from tui.widgets.field import Field, Tick
 from tui.widgets.page import Page
 
 LABEL = 18
+HINT = 15
 INDENT = 2
 TICKED_MOST = 60
 _TYPED = frozenset({"text", "integer", "number", "raw"})
@@ -40,8 +41,10 @@ class FormView(Vertical):
     DEFAULT_CSS = f"""
     FormView {{
         height: auto;
-        & .label, & Field > Horizontal > .label {{ width: {LABEL + 1}; color: $text-muted; }}
-        & .hint, & Field > Horizontal > .hint {{ width: auto; max-width: {LABEL}; }}
+        & Field > Horizontal > .label, & SelectField > Horizontal > .label {{
+            width: {LABEL + 1};
+        }}
+        & Field > Horizontal > .hint {{ width: {HINT + 1}; }}
         & Field > .fault, & .fault {{ margin-left: {LABEL + 2}; }}
         & .fixed {{ height: 1; color: $text-muted; }}
         & Tick {{ margin-left: {LABEL + 1}; width: 1fr; }}
@@ -64,6 +67,7 @@ class FormView(Vertical):
         self._rows: dict[FormField, Row] = {}
         self._of: dict[Widget, FormField] = {}
         self._places: dict[Widget, int] = {}
+        self._widgets: dict[FormField, list[Widget]] = {}
 
     def compose(self) -> ComposeResult:
         """A row for each field."""
@@ -73,17 +77,22 @@ class FormView(Vertical):
         self._rows.clear()
         self._of.clear()
         self._places.clear()
+        self._widgets.clear()
         for field in self.form.walk():
             yield from self._row(field)
 
-    def _row(self, field: FormField) -> Iterator[Widget]:
+    def _row(self, field: FormField) -> list[Widget]:
+        made = self._widgets[field] = list(self._make(field))
+        return made
+
+    def _make(self, field: FormField) -> Iterator[Widget]:
         label = _label(field)
         kind = field.shape.kind
         if kind in _TYPED:
             row: Row = Field(
                 label,
                 field.text,
-                hint=_hint(field),
+                hint=cut(_hint(field), HINT),
                 placeholder="null" if field.shape.nullable else "",
                 password=field.shape.secret,
                 cells=LABEL,
@@ -182,9 +191,21 @@ class FormView(Vertical):
         return field
 
     async def add_item(self, many: FormField) -> None:
-        """Another item, which gets the cursor."""
+        """Another item, which gets the cursor; other rows stay as they are."""
+        before = list(self.form.walk())
         item = self.form.add(many)
-        await self.rebuild(self._first_of(item))
+        fresh = [field for field in self.form.walk() if field not in before]
+        above = before[before.index(many) + sum(1 for _ in self._below(many)) - len(fresh)]
+        last = self._widgets[above][-1]
+        await self.mount_all([row for field in fresh for row in self._row(field)], after=last)
+        if isinstance(heading := self._rows.get(many), Heading):
+            heading.line.note = self._note(many)
+        self.focus_field(self._first_of(item))
+
+    def _below(self, field: FormField) -> Iterator[FormField]:
+        for inner in field.fields:
+            yield inner
+            yield from self._below(inner)
 
     async def remove_item(self, item: FormField) -> None:
         """Take an item out."""
@@ -205,11 +226,11 @@ class FormView(Vertical):
             self.focus_field(focus)
 
     def focus_field(self, field: FormField) -> None:
-        """Put the cursor in a field."""
+        """Put the cursor in a field, at once: the next key is already meant for it."""
         row = self._rows.get(field)
         widget = _editor(row) if row is not None else None
         if widget is not None and widget.can_focus:
-            widget.focus()
+            self.screen.set_focus(widget)
 
     def focus_first(self) -> bool:
         """Put the cursor in the first field; False when there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -13,6 +13,7 @@ from textual.containers import Container, VerticalScroll
 from textual.timer import Timer
 
 from tui.forms.asking import Asking
+from tui.text import Hint
 from tui.theme import app_of
 from tui.tool_controller import Attempt, Refused, ToolController
 from tui.views.call_page import Data, data_in, links_in, size, write_result
@@ -39,6 +40,7 @@ class TrySheet(Sheet[None]):
     """
 
     SIZE = "large"
+    MAY_BE_ASKED: ClassVar = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "form_submit", "call", id="form.submit", priority=True),
         Binding("ctrl+e", "form_text", "raw JSON", id="form.text", priority=True),
@@ -82,6 +84,8 @@ class TrySheet(Sheet[None]):
         self._left = VerticalScroll(self._asking, id="left", can_focus=False)
         self._result = Detail(self._write, id="result")
         self._timer: Timer | None = None
+        self._seen: Attempt | None = None
+        self._asked = False
 
     @property
     def _output_schema(self) -> Any:
@@ -122,6 +126,10 @@ class TrySheet(Sheet[None]):
             self._timer.stop()
             self._timer = None
         self._result.show(self._write)
+        if attempt is not None and attempt.result is not None and self._seen is not attempt:
+            self._seen = attempt
+            if self.is_current and attempt.result.outcome == "answered" and self._asked:
+                self.set_focus(self._result)
         self.refresh_bindings()
 
     def _write(self, page: Page) -> None:
@@ -191,6 +199,7 @@ class TrySheet(Sheet[None]):
         return await app_of(self).push_screen_wait(question) == "call"
 
     def _call(self, arguments: Mapping[str, Any] | None, unchecked: str, again: str = "") -> None:
+        self._asked = True
         attempt = self._tools.begin(self._tool_id, unchecked)
         call = partial(self._tools.call, attempt, arguments, self._output_schema, again)
         app_of(self).run_worker(call, group="calls")
@@ -300,6 +309,11 @@ class TrySheet(Sheet[None]):
         whole = json_text(result.structured_content) if result.structured else "\n".join(texts)
         app_of(self).copy_to_clipboard(whole)
         toast(app_of(self), "Copied: the result")
+
+    def hints(self) -> tuple[Sequence[Hint], Sequence[Hint]]:
+        """As they are most wanted, not as Textual finds them."""
+        shown, tail = super().hints()
+        return self.in_order(shown), tail
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What means nothing now is not shown."""

@@ -8,6 +8,7 @@ import msgspec
 
 from core.protocol.events import (
     ConsentRequested,
+    ElicitationClosed,
     ElicitationRequested,
     Event,
     FileChanged,
@@ -18,6 +19,7 @@ from core.protocol.events import (
     RefreshFailed,
     RefreshFinished,
     RefreshStarted,
+    ResourceUpdated,
     ServerHappened,
 )
 from tui.signs import SignName
@@ -104,7 +106,8 @@ def _operation(event: OperationProgress) -> Happening:
     word = event.verb if event.state == "running" else event.state
     if event.state != "running":
         text = f"{event.verb}{f': {event.note}' if event.note else ''}"
-    return Happening("plugins", event.subject, sign, word, text)
+    area = "tools" if event.verb == "calling" else "plugins"
+    return Happening(area, event.subject, sign, word, text)
 
 
 def _refresh(event: RefreshStarted | RefreshFailed | RefreshFinished) -> Happening:
@@ -149,6 +152,12 @@ def _other(event: Event | RowSeen, place: Place) -> Happening:
             return Happening("trust", "programs", "needs", "review", f"{count} {waits} for a yes")
         case ElicitationRequested():
             return Happening("server", event.server, "needs", "asks", event.message)
+        case ElicitationClosed():
+            took_back = event.how == "withdrawn"
+            text = "it no longer waits for an answer" if took_back else ""
+            return Happening("server", event.server, "off", event.how, text)
+        case ResourceUpdated():
+            return _resource(event)
         case LoginCompleted(success=True):
             return Happening("server", event.name, "works", "signed in", "")
         case LoginCompleted():
@@ -164,6 +173,12 @@ def _other(event: Event | RowSeen, place: Place) -> Happening:
             return Happening("panel", "activity", "problem", "skipped", lost)
         case _:
             return Happening("core", type(event).__name__, "none", "", "")
+
+
+def _resource(event: ResourceUpdated) -> Happening:
+    sign: SignName = "problem" if event.what == "lost" else "update"
+    text = f"{event.uri}  {event.text}" if event.text else event.uri
+    return Happening("server", event.name, sign, event.what, text)
 
 
 def wire_of(event: Event | RowSeen) -> dict[str, Any]:

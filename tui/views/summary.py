@@ -12,6 +12,7 @@ from tui.tables import Refresh
 from tui.text import Part
 from tui.views.base import Place
 from tui.views.servers import server_state
+from tui.views.sign_in import left
 from tui.views.times import age
 
 FAULT_SHOWN = 60.0  # seconds that a fault in the background stands in the status line
@@ -70,6 +71,10 @@ def job(store: ViewStore, place: Place, glyphs: Glyphs) -> list[Part]:
     """What runs in the background or is wrong with the panel itself; [] when nothing is."""
     if store.lost:
         return [glyphs.part("failed"), (f"the core cannot be heard: {store.lost}", "")]
+    if store.questions:
+        return [glyphs.part("busy"), (_asked(store), "")]
+    if store.sign_ins:
+        return _signing_in(store, glyphs)
     if refresh := _forced(store):
         return [
             glyphs.part("busy"),
@@ -89,6 +94,24 @@ def job(store: ViewStore, place: Place, glyphs: Glyphs) -> list[Part]:
         said = f"{fault.about} {fault.what} {age(fault.at, store.now())}"
         return [glyphs.part("failed"), (said, "")]
     return []
+
+
+def _asked(store: ViewStore) -> str:
+    server = next(iter(store.questions.values())).server
+    more = len(store.questions) - 1
+    return f"a question of {server}{f' and {more} more' if more else ''}   Q answers"
+
+
+def _signing_in(store: ViewStore, glyphs: Glyphs) -> list[Part]:
+    """The newest of the attempts that wait for the person."""
+    state = next(reversed(store.sign_ins.values()))
+    rest = left(state.ends_at - store.now())
+    return [
+        glyphs.part("busy"),
+        (f"sign-in to {state.name}, {rest} left   ", ""),
+        ("s", "key"),
+        (" back to it", "muted"),
+    ]
 
 
 def broken_file(store: ViewStore) -> Problem | None:

@@ -150,6 +150,11 @@ class Sheet(ModalScreen[T], Generic[T]):
         tail = [h for key in _AT_THE_END for h in shown.values() if h.key == key]
         return [hint for hint in shown.values() if hint not in tail], tail
 
+    def in_order(self, hints: Sequence[Hint]) -> list[Hint]:
+        """As `BINDINGS` has them; bindings with priority come first in Textual's own order."""
+        order = [binding.key for binding in self.BINDINGS if isinstance(binding, Binding)]
+        return sorted(hints, key=lambda hint: order.index(hint.key) if hint.key in order else -1)
+
     def _keys_changed(self, _: Any) -> None:
         self._sheet_keys.hints, self._sheet_keys.tail = self.hints()
 
