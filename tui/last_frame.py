@@ -14,7 +14,6 @@ import tempfile
 from contextlib import suppress
 from types import TracebackType
 
-from core.version import VERSION
 from tui.options import FIRST_START, Options, cache_dir, state_dir
 
 LARGEST = 1 << 20
@@ -31,6 +30,8 @@ class LastFrame:
     """
 
     def __init__(self, options: Options, size: tuple[int, int]) -> None:
+        from core.version import VERSION
+
         environ = options.environ
         what = (
             VERSION,
