@@ -9,7 +9,7 @@ from core.protocol.rows import Row, ServerRow, ToolRow
 from tui.commands import Offer
 from tui.family import Family
 from tui.views.details import object_of, text_of
-from tui.views.servers import not_ours
+from tui.views.server_offers import not_ours
 
 if TYPE_CHECKING:
     from tui.app import JackfieldApp

@@ -27,6 +27,7 @@ def server_detail(
         "startTimeout": spec.start_timeout,
         "toolTimeout": spec.tool_timeout,
         "approval": spec.approval,
+        "toolApprovals": dict(spec.tool_approvals),
         "enabledTools": sorted(spec.enabled_tools) if spec.enabled_tools is not None else None,
         "disabledTools": sorted(spec.disabled_tools),
         **_target(spec, environ),

@@ -32,7 +32,7 @@ class ServerTable(Message, frozen=True, kw_only=True):
     layer: ServerLayer = "user"
     table: dict[str, Any] = {}
     origin: Evidence = Evidence()
-    layers: dict[str, str] = {}
+    layers: dict[ServerLayer, str] = {}
     why_not: str = ""
 
 

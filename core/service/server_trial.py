@@ -72,6 +72,8 @@ class ServerTrial:
 
     async def _look(self) -> str:
         """Whether there is anything to start; "" when there is."""
+        if refused := _by_policy(self._spec):
+            return f"blocked: {refused}"
         match self._spec.target:
             case Program() as program:
                 return await anyio.to_thread.run_sync(self._find, program)

@@ -229,6 +229,16 @@ class Consent:
         day = time.strftime("%d %b", time.localtime(answer.at)).lstrip("0")
         return f"{what} changed since {day}"
 
+    def detail(self, spec: ServerSpec) -> dict[str, Any]:
+        """What is agreed to and what was, in lines with secrets masked; {} where nothing can be."""
+        item = item_of(spec)
+        if item is None:
+            return {}
+        answer = self._store.standing(item)[1]
+        judged = self._judged(item)
+        told = {"status": judged.status, "now": list(lines_of(item)), "was": list(judged.was)}
+        return {"consent": {**told, "at": answer.at if answer is not None else None}}
+
     def items(self, specs: Iterable[ServerSpec]) -> tuple[ConsentItem, ...]:
         """All that can be agreed to, what waits for an answer first."""
         found: list[ConsentItem] = []

@@ -363,9 +363,10 @@ class Panel:
         spec = runtime.specs.get(name) or (connection.spec if connection is not None else None)
         if row is None or spec is None:
             raise InvalidRequest(f"unknown MCP server '{name}'")
-        return await anyio.to_thread.run_sync(
+        detail = await anyio.to_thread.run_sync(
             server_detail, row, spec, connection, self._deps.environ
         )
+        return {**detail, **self.consent.detail(spec)}
 
     def tool_detail(self, row_id: str) -> dict[str, Any] | None:
         """Of a row of the inventory; None when no server of ours has it."""

@@ -427,7 +427,7 @@ async def test_news_that_comes_when_the_screen_has_gone_is_nobodys_fault():
 
 async def test_the_persons_own_keys_work_and_are_shown():
     keys = {"row.switch": "f6", "list.filter": "f7", "list.down": "f8"}
-    async with panel(tab="4", keys=keys) as p:
+    async with panel(tab="4", keys=keys, size=(200, 40)) as p:
         assert "f6 disable" in p.keys and "f7 filter" in p.keys
         await p.press("space")
         await p.pilot.pause()

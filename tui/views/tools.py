@@ -32,7 +32,7 @@ from tui.widgets.page import Page
 from tui.widgets.row_view import RowView
 
 WORD = 10  # cells of the state's word
-_EFFECTS: dict[str, Tone] = {"reads": "muted", "writes": "", "destroys": "care"}
+EFFECT_TONES: dict[str, Tone] = {"reads": "muted", "writes": "", "destroys": "care"}
 _POLICY_WORDS = ("policy", "requirements", "administrator")
 
 
@@ -196,7 +196,7 @@ class ToolsView(ListView):
             "connected": [(facts.connected.word, "" if facts.connected.word == "no" else "muted")],
             "state": callable_cell,
             "server": [(self.owner(row), "muted")],
-            "effect": [(row.effect, _EFFECTS.get(row.effect, "muted"))],
+            "effect": [(row.effect, EFFECT_TONES.get(row.effect, "muted"))],
             "tokens": [(str(row.tokens) if row.tokens else "", "muted")],
             "about": [(row.title or row.description, "muted")],
         }
@@ -247,7 +247,11 @@ class ToolsView(ListView):
         why = ""
         if facts.callable.sign == "policy":
             why = row.reason or "blocked by policy"
-        return [switch_offer(self.place, label, why=why), Offer("row.details")]
+        offers = [switch_offer(self.place, label, why=why), Offer("row.details")]
+        if row.source == "server":
+            offers.append(Offer("servers.traffic", about=row.owner))
+            offers.append(Offer("tools.approval", about=row.name, why=self.place.read_only))
+        return offers
 
     def empty(self, page: Page) -> None:
         page.title("No tool yet")
