@@ -172,3 +172,23 @@ def memory(pid: int) -> tuple[float, float]:
     except (OSError, IndexError, ValueError):
         pass
     return found["Rss"] / 1000, found["Pss"] / 1000
+
+
+def settle(pid: int, quiet: float = 0.3, most: float = 15.0) -> None:
+    """Wait until a process has used no processor time for that many seconds."""
+    end = time.perf_counter() + most
+    used = ticks(pid)
+    while time.perf_counter() < end:
+        time.sleep(quiet)
+        before, used = used, ticks(pid)
+        if used - before < 0.015:
+            return
+
+
+def ticks(pid: int) -> float:
+    """Seconds of processor time that a process has used, its ended threads too (Linux)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
