@@ -7,7 +7,7 @@ RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: run panel test check format bench fuzz screenshots lock clean
+.PHONY: run panel test check format bench soak fuzz screenshots lock clean
 .DEFAULT_GOAL := run
 
 run: $(RUN)
@@ -31,6 +31,9 @@ format: $(DEV)
 
 bench: $(DEV)
 	@$(BIN)/python -m tests.perf $(ARGS)
+
+soak: $(DEV)
+	@$(BIN)/python -m tests.perf.soak $(ARGS)
 
 screenshots: $(DEV)
 	@$(BIN)/python -m tests.tour.pictures $(ARGS)

@@ -55,6 +55,7 @@ class _Life:
     failed: StartFailed | None = None
     ended: CloseReason | None = None
     up_since: float | None = None
+    barren: set[str] = field(default_factory=set[str])
     latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES))
 
 
@@ -132,6 +133,11 @@ class Connection:
     def latencies(self) -> tuple[float, ...]:
         """Milliseconds that the last answers took, oldest first."""
         return tuple(self._life.latencies)
+
+    @property
+    def barren(self) -> set[str]:
+        """Methods that list nothing in the present life, and were not promised to."""
+        return self._life.barren
 
     @property
     def lack(self) -> str:

@@ -51,7 +51,8 @@ class StatusLister:
     Attributes:
         opening: For connections of their own, which are closed afterwards.
         runtime: Of the thread that is asked about, or None.
-        live: Servers of `runtime` are asked over the connections that they have.
+        live: Servers of `runtime` are asked over the connections that they have, whatever their
+            state; otherwise only where one is up and its entry is unchanged.
         approvals: What servers may ask while they are listed; nobody is there to be asked.
     """
 
@@ -125,11 +126,22 @@ class StatusLister:
         return self.runtime.runtime_status(spec.name)
 
     async def _gather(self, spec: ServerSpec, gathered: _Gathered, full: bool) -> None:
-        connection = self.runtime.current(spec.name) if self.runtime and self.live else None
+        connection = self._kept(spec)
         if connection is not None:
             await _from_live(connection, gathered, full)
         elif spec.usable or self._fails_visibly(spec):
             await self._from_fresh(spec, gathered, full)
+
+    def _kept(self, spec: ServerSpec) -> Connection | None:
+        """The thread's own connection, where it is used."""
+        if self.runtime is None:
+            return None
+        if self.live:
+            return self.runtime.current(spec.name)
+        connection = self.runtime.connection(spec.name)
+        if connection is None or connection.spec.fingerprint != spec.fingerprint:
+            return None
+        return self.runtime.current(spec.name) if connection.live else None
 
     def _fails_visibly(self, spec: ServerSpec) -> bool:
         """Without a thread, a server of an unknown environment is tried, and fails."""
@@ -162,11 +174,19 @@ async def _from_live(connection: Connection, gathered: _Gathered, full: bool) ->
     if connection.failure is not None:
         gathered.error = connection.failure.message
     if full and connection.live and connection.session is not None:
-        await _resources(connection.session, connection.spec, gathered)
+        await _resources(connection.session, connection.spec, gathered, connection.barren)
 
 
-async def _resources(session: Session, spec: ServerSpec, gathered: _Gathered) -> None:
-    """Both lists; what goes wrong with one of them makes it empty."""
+async def _resources(
+    session: Session, spec: ServerSpec, gathered: _Gathered, barren: set[str] | None = None
+) -> None:
+    """Both lists; what goes wrong with one of them makes it empty.
+
+    Args:
+        barren: Methods that are not asked again over a connection that is kept: what they were
+            not promised to list, they did not.
+    """
+    promised = gathered.hello is not None and "resources" in gathered.hello.capabilities
 
     async def read(kind: Kind, into: list[dict[str, Any]]) -> None:
         try:
@@ -174,12 +194,18 @@ async def _resources(session: Session, spec: ServerSpec, gathered: _Gathered) ->
                 session.request, kind, deadline=spec.tool_timeout, tolerant=False
             )
         except CoreError:
-            return
+            listing = Listing()
         into.extend(listing.items.values())
+        if barren is not None and not promised and not listing.items:
+            barren.add(kind.method)
 
+    lists = ((RESOURCES, gathered.resources), (TEMPLATES, gathered.templates))
+    asked = [(kind, into) for kind, into in lists if kind.method not in (barren or ())]
+    if not asked:
+        return
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(read, RESOURCES, gathered.resources)
-        tasks.start_soon(read, TEMPLATES, gathered.templates)
+        for kind, into in asked:
+            tasks.start_soon(read, kind, into)
 
 
 def _chosen(params: McpServerStatusListParams, specs: Sequence[ServerSpec]) -> Sequence[ServerSpec]:

@@ -16,12 +16,16 @@ Modes:
  in tools/call  kill, stop, exit-call, answer-exit, never, close-stdout, close-stdin, half,
                 garbage, huge, wrong-id, twice, stderr, slow, crlf, batch, deep
  at the end     stubborn, orphan
- when idle      idle-exit (after --seconds), idle-close (stdout, after --seconds)
+ when idle      idle-exit (after --seconds), idle-close (stdout, after --seconds),
+                idle-stop (SIGSTOP), idle-half (half a line, then the end), idle-garbage,
+                idle-flood (every --seconds 200 log messages, and as many lines on stderr),
+                idle-changes (every --seconds another list of tools)
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import signal
@@ -115,6 +119,7 @@ class Server:
         self.mode, self.args = args.mode, args
         self.spec: dict[str, Any] = json.loads(args.spec)
         self.out = sys.stdout.buffer
+        self.lock = threading.Lock()
 
     def send(self, message: dict[str, Any]) -> None:
         end = b"\r\n\r\n" if self.mode == "crlf" else b"\n"
@@ -122,8 +127,9 @@ class Server:
         self.raw(text.encode() + end)
 
     def raw(self, data: bytes) -> None:
-        self.out.write(data)
-        self.out.flush()
+        with self.lock:
+            self.out.write(data)
+            self.out.flush()
 
     def run(self) -> None:
         self.begin()
@@ -160,13 +166,38 @@ class Server:
     def initialized(self) -> None:
         for message in self.spec.get("after_init", ()):
             self.send(message)
-        if self.mode in ("idle-exit", "idle-close"):
-            threading.Timer(self.args.seconds, self.leave).start()
+        if self.mode.startswith("idle-"):
+            timer = threading.Timer(self.args.seconds, self.idle)
+            timer.daemon = True
+            timer.start()
 
-    def leave(self) -> None:
+    def idle(self) -> None:
         if self.mode == "idle-exit":
             os._exit(6)
-        os.close(1)
+        elif self.mode == "idle-close":
+            os.close(1)
+        elif self.mode == "idle-stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        elif self.mode == "idle-half":
+            self.do_half(None)
+        elif self.mode == "idle-garbage":
+            self.do_garbage(None)
+        else:
+            self.on_and_on()
+
+    def on_and_on(self) -> None:
+        for turn in itertools.count():
+            if self.mode == "idle-flood":
+                said = {"level": "info", "data": f"turn {turn}: " + "x" * 200}
+                for _ in range(200):
+                    self.send({"method": "notifications/message", "params": said})
+                    print(f"turn {turn}: " + "e" * 200, file=sys.stderr)
+                sys.stderr.flush()
+            else:
+                count = turn % 20 + 1
+                self.spec["tools"] = [tool(f"t{turn}-{number}") for number in range(count)]
+                self.send({"method": "notifications/tools/list_changed"})
+            time.sleep(self.args.seconds)
 
     def serve(self, message: dict[str, Any], first: bool) -> None:
         method = message["method"]

@@ -396,7 +396,9 @@ async def test_a_failed_server_has_its_own_row_and_the_others_are_whole(deps: De
     assert list(two["tools"]) == ["t"] and two["serverInfo"]["version"] == "1"
 
 
-async def test_with_a_thread_states_are_its_own_and_connections_fresh(deps: Deps) -> None:
+async def test_with_a_thread_states_are_its_own_and_live_connections_are_used_again(
+    deps: Deps,
+) -> None:
     config = ONE + TWO + '[mcp_servers.off]\ncommand = "off"\nenabled = false\n'
     async with world(deps, config, maker=FakeMaker(one=Script(refuse=[died()]))) as here:
         client = here.client()
@@ -411,8 +413,37 @@ async def test_with_a_thread_states_are_its_own_and_connections_fresh(deps: Deps
             "one": "failed",
             "two": "connected",
         }
-        assert len(here.maker.sessions["two"]) == 2
-        assert "off" not in here.maker.sessions
+        opened = {name: len(sessions) for name, sessions in here.maker.sessions.items()}
+        assert opened == {"one": 2, "two": 1, "added": 1}
+
+
+async def test_an_entry_that_has_changed_is_asked_over_a_connection_of_its_own(deps: Deps) -> None:
+    maker = FakeMaker(two=Script())
+    async with world(deps, TWO, maker=maker) as here:
+        client = here.client()
+        thread = await client.start()
+        await here.until(lambda: client.startup("two") == ["starting", "ready"])
+        here.write(TWO + "startup_timeout_sec = 7\n")
+        await client.call("mcpServerStatus/list", threadId=thread)
+        assert len(maker.sessions["two"]) == 2
+
+
+async def test_lists_that_nobody_promised_are_asked_for_once_over_a_kept_connection(
+    deps: Deps,
+) -> None:
+    promised = Script(capabilities={"tools": {}, "resources": {}})
+    maker = FakeMaker(one=promised, two=Script())
+    async with world(deps, ONE + TWO, maker=maker) as here:
+        client = here.client()
+        thread = await client.start()
+        for name in ("one", "two"):
+            await here.until(lambda name=name: client.startup(name) == ["starting", "ready"])
+        for _ in range(3):
+            await client.call("mcpServerStatus/list", threadId=thread)
+        asked = {
+            name: maker.latest(name).methods.count("resources/list") for name in maker.sessions
+        }
+        assert asked == {"one": 3, "two": 1}
 
 
 async def test_one_server_of_a_thread_is_asked_over_its_live_connection(deps: Deps) -> None:
