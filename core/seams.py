@@ -217,6 +217,13 @@ class BearerSource(Protocol):
         """Why `status` is what it is, for people; "" when there is nothing to say."""
         ...
 
+    async def ends(self, target: SignInTarget) -> tuple[float | None, bool]:
+        """When what is stored ends, seconds since the epoch, and whether it is refreshed then.
+
+        None when nothing is stored, it does not say, or the store cannot be read.
+        """
+        ...
+
     async def insufficient(self, target: SignInTarget, scopes: Sequence[str]) -> None:
         """The server answered 403: what was granted lacks `scopes`; () where it names none."""
         ...

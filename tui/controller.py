@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import anyio
+import msgspec
 
 from core import method_table as methods
 from core.errors import CoreError
@@ -169,6 +170,7 @@ class Controller:
             if kind == "server":
                 params = wire.NameParams(name=id)
                 result = await self.client.call(methods.JACKFIELD_SERVER_DETAIL, params)
+                return {**result.detail, **await self._sign_in(result.detail, params)}
             else:
                 method = {
                     "plugin": methods.JACKFIELD_PLUGIN_DETAIL,
@@ -179,6 +181,16 @@ class Controller:
         except CoreError as error:
             return {"unavailable": error.message}
         return result.detail
+
+    async def _sign_in(self, detail: dict[str, Any], params: wire.NameParams) -> dict[str, Any]:
+        """What is stored for a server with a URL, for its details."""
+        if "url" not in detail:
+            return {}
+        try:
+            state = await self.client.call(methods.JACKFIELD_LOGIN_CREDENTIALS, params)
+        except CoreError:
+            return {}
+        return {"signIn": msgspec.to_builtins(state)}
 
     async def consent(self) -> tuple[wire.ConsentItem, ...]:
         """All programs, those that wait for a yes first."""

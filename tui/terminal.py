@@ -65,6 +65,10 @@ def prepare_output() -> None:
             stream.reconfigure(errors="jackfield.cells")
 
 
+# Buttons, all movement, and how they are told, as Textual asks for them (xterm, SGR).
+MOUSE_ON: Final = "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"
+MOUSE_OFF: Final = "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"
+
 FRAMES_PER_SECOND = 240
 TURN = 0.0005  # seconds that a thread may keep the others from running
 

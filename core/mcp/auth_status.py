@@ -44,8 +44,7 @@ class AuthJudge:
             return AuthState()
         stored = await self._stored(spec.sign_in_target(target))
         if stored != "none":
-            why = await self._why(spec.sign_in_target(target))
-            return AuthState(status=stored, reason=why or _PRESUMED.get(stored, ""))
+            return await self._held(spec.sign_in_target(target), stored)
         if target.helper:
             return AuthState(status="unknown", reason="the headers helper may authorise")
         return await self._asked(spec.sign_in_target(target))
@@ -58,8 +57,13 @@ class AuthJudge:
         except CoreError:
             return "unknown"
 
-    async def _why(self, target: SignInTarget) -> str:
-        return "" if self.bearer is None else await self.bearer.why(target)
+    async def _held(self, target: SignInTarget, stored: str) -> AuthState:
+        if self.bearer is None:
+            return AuthState(status=stored)
+        why = await self.bearer.why(target)
+        until, renews = await self.bearer.ends(target)
+        reason = why or _PRESUMED.get(stored, "")
+        return AuthState(status=stored, reason=reason, until=until, renews=renews)
 
     async def _asked(self, target: SignInTarget) -> AuthState:
         offered = await self.probe.offers_oauth(target)

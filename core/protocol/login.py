@@ -52,9 +52,11 @@ class LoginState(Message, frozen=True, kw_only=True):
 
     Attributes:
         stage: `waiting`, `exchanging`, `done`, `failed`, `cancelled`.
+        host, authorizer: Of the server, and of the authorization server that guards it.
         url: To be opened; only for the person, as it ties the answer to this attempt.
         forward: Command that lets a browser on another machine reach the redirect, or "".
         open_to_network: The redirect is listened for on every interface.
+        offers_device: Device codes are to be had (RFC 8628); `device` has one if it was asked for.
         ends_at: Seconds since the epoch.
         scopes: That are asked for; `scopes_before` were granted last time, `missing` are what the
             server has said is lacking in those.
@@ -65,10 +67,13 @@ class LoginState(Message, frozen=True, kw_only=True):
     login_id: str
     name: str
     stage: str
+    host: str = ""
+    authorizer: str = ""
     url: str = ""
     redirect_uri: str = ""
     forward: str = ""
     open_to_network: bool = False
+    offers_device: bool = False
     device: LoginDevice | None = None
     ends_at: float = 0.0
     scopes: tuple[str, ...] = ()
@@ -127,7 +132,7 @@ class CredentialState(Message, frozen=True, kw_only=True):
 
     Attributes:
         state: `none`, `oAuth`, `notLoggedIn` (of no use any more), `unknown` (unreadable).
-        store: `file`, `keyring` or "".
+        store: `file`, `keyring` or "". `keeps`: where the next sign-in would be kept.
         expires_at, refreshed_at: Seconds since the epoch, None when nobody knows; the latter of
             the last refresh by this process.
         renewable: It is refreshed by itself.
@@ -140,6 +145,7 @@ class CredentialState(Message, frozen=True, kw_only=True):
 
     state: str
     store: str = ""
+    keeps: str = ""
     expires_at: float | None = None
     refreshed_at: float | None = None
     renewable: bool = False

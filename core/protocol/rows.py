@@ -254,6 +254,8 @@ class ServerRow(Row, frozen=True, kw_only=True):
         origin: Where the entry stands; `plugin_id` when a plugin brings it.
         auth: As the wire's authStatus: `unsupported`, `notLoggedIn`, `bearerToken`, `oAuth`,
             `unknown`.
+        auth_until: When the stored access token ends, seconds since the epoch; None when nobody
+            knows. `auth_renews`: it is refreshed by itself before that.
         tools, tools_total: Tools after and before enabled_tools/disabled_tools; None before the
             inventory has come back.
         heard_at: When the server was last heard, seconds since the epoch.
@@ -275,6 +277,8 @@ class ServerRow(Row, frozen=True, kw_only=True):
     plugin_id: str | None = None
     auth: str = "unsupported"
     auth_reason: str = ""
+    auth_until: float | None = None
+    auth_renews: bool = False
     tools: int | None = None
     tools_total: int | None = None
     resources: int | None = None

@@ -323,7 +323,7 @@ class LoginService:
 
 def login_state(attempt: Attempt) -> LoginState:
     """An attempt for the screen."""
-    redirect, device = attempt.redirect, attempt.device
+    redirect, device, server = attempt.redirect, attempt.device, attempt.found.server
     forward = ""
     if redirect is not None and not redirect.everywhere and attempt.stage == "waiting":
         forward = f"ssh -N -L {redirect.bound}:127.0.0.1:{redirect.bound} HOST"
@@ -331,10 +331,13 @@ def login_state(attempt: Attempt) -> LoginState:
         login_id=attempt.id,
         name=attempt.server,
         stage=attempt.stage,
+        host=_host(attempt.server_url),
+        authorizer=_host(server.authorization_endpoint) or _host(server.base),
         url=attempt.url,
         redirect_uri=redirect.uri if redirect is not None else "",
         forward=forward,
         open_to_network=redirect is not None and redirect.everywhere,
+        offers_device=server.device_endpoint is not None,
         device=None
         if device is None
         else LoginDevice(
@@ -354,3 +357,9 @@ def login_state(attempt: Attempt) -> LoginState:
         reason=attempt.reason,
         rejected=attempt.rejected,
     )
+
+
+def _host(url: str) -> str:
+    from urllib.parse import urlsplit
+
+    return urlsplit(url).netloc.rpartition("@")[2]

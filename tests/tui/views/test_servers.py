@@ -7,7 +7,8 @@ from core.protocol.rows import ServerRow
 from tests.tui import world
 from tests.tui.views.support import PLACE, cell, line, page_of, store_of, text, whole
 from tui.store import ViewStore
-from tui.views.servers import ServersView, server_state, signed_in, tools_text
+from tui.views import sign_in
+from tui.views.servers import ServersView, server_state, tools_text
 
 
 def view_of(store: ViewStore | None = None) -> ServersView:
@@ -107,9 +108,12 @@ def test_tools_before_and_after_the_filter(tools: int | None, total: int | None,
 
 
 def test_unknown_is_not_no():
-    assert signed_in(server(auth="unknown")) == "not known"
-    assert signed_in(server(auth="notLoggedIn")) == "no"
-    assert signed_in(server(auth="unsupported")) == ""
+    def said(auth: str) -> str:
+        return "".join(text for text, _ in sign_in.cell(server(auth=auth), world.NOW, "!"))
+
+    assert said("unknown") == "not known"
+    assert said("notLoggedIn") == "no"
+    assert said("unsupported") == ""
 
 
 def test_details_of_a_failed_server_end_with_its_last_words():
