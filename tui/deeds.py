@@ -217,12 +217,12 @@ class Common(Family):
 
 
 FAMILIES: tuple[type[Family], ...] = (
+    QuestionDeeds,
     UpdateDeeds,
     InstallDeeds,
     ExportDeeds,
     SignInDeeds,
     ToolDeeds,
-    QuestionDeeds,
     JumpDeeds,
     DoctorDeeds,
     ImportDeeds,

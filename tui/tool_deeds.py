@@ -235,3 +235,5 @@ class QuestionDeeds(_WithTools):
             return
         finally:
             self._asking = False
+            if app.standing:
+                app.show_keys()

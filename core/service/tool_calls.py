@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
+import msgspec
 
 from core.errors import CoreError, InternalError, InvalidRequest, PeerError
 from core.mcp.client.session import Incoming
@@ -89,6 +90,8 @@ class ToolCalls:
         try:
             with one.scope:
                 result = await self._ask(one)
+            if one.scope.cancelled_caught:
+                result = msgspec.structs.replace(result, duration_ms=_ms(one))
             return result
         finally:
             del self._running[one.call_id]
@@ -252,7 +255,9 @@ class ToolCalls:
         )
         self._past.append(_Past(call, one.arguments if known else None))
         states = {"answered": "done", "toolError": "done"}
-        self._tell(one, states.get(outcome, outcome), note=call.said)
+        # What a tool says may be anything, an answer of the person's too: it is no news.
+        note = "the tool says that it failed" if outcome == "toolError" else result.reason
+        self._tell(one, states.get(outcome, outcome), note=note[:SAID_CHARS])
 
 
 def _said(result: ToolCallResult) -> str:

@@ -178,7 +178,7 @@ async def test_cancelling_tells_the_server(make: Make, tmp_path: Path) -> None:
             tasks.start_soon(call)
             await tools.world.until(lambda: log.exists() and b"tools/call" in log.read_bytes())
             await tools.call("tool/cancel", CallIdParams(call_id="x"))
-        assert results[0].outcome == "cancelled"
+        assert results[0].outcome == "cancelled" and results[0].duration_ms > 0
         await tools.world.until(lambda: b"notifications/cancelled" in log.read_bytes())
         assert tools.told(OperationProgress)[-1].state == "cancelled"
         with pytest.raises(InvalidRequest):
