@@ -11,6 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from core.config.server_entry import ServerEntry
 from core.mcp.masking import Secrets, secret_values, url_secrets
 from core.mcp.spec import Endpoint, Program
@@ -110,8 +112,13 @@ def secrets_of(entry: ServerEntry, target: Program | Endpoint) -> Secrets:
 
 def fingerprint(*parts: Any) -> str:
     """Of JSON values and dataclasses; differs when anything in them does."""
-    text = json.dumps(parts, sort_keys=True, default=_plain, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    try:
+        # In C: it is made of each server whenever the files are read.
+        text = _ENCODER.encode(parts)
+    except UnicodeEncodeError:  # a lone surrogate, from an environment that is no UTF-8
+        plain = json.dumps(parts, sort_keys=True, default=_plain, separators=(",", ":"))
+        text = plain.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest()
 
 
 def _plain(value: Any) -> Any:
@@ -120,3 +127,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return str(value)
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain, order="deterministic")
