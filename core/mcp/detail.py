@@ -42,7 +42,7 @@ def _target(spec: ServerSpec, environ: Mapping[str, str]) -> dict[str, Any]:
         case Program(argv=argv, cwd=cwd, env=env, env_names=names):
             found = shutil.which(argv[0], path=env.get("PATH", "")) if argv[0] else None
             return {
-                "command": list(masked_arguments(argv)),
+                "command": [spec.secrets.mask(part) for part in masked_arguments(argv)],
                 "resolved": os.path.join(cwd, found) if found else None,
                 "cwd": cwd,
                 "environment": [{"name": name, "set": name in env} for name in names],

@@ -184,6 +184,7 @@ class ServerSpec:
                 shown, whole = masked_url(url), url
             case None:
                 return "", ""
+        shown = self.secrets.mask(shown)
         return shown, "" if shown == whole else "secrets masked"
 
 

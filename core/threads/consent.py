@@ -236,7 +236,12 @@ class Consent:
             return {}
         answer = self._store.standing(item)[1]
         judged = self._judged(item)
-        told = {"status": judged.status, "now": list(lines_of(item)), "was": list(judged.was)}
+        mask = spec.secrets.mask
+        told = {
+            "status": judged.status,
+            "now": [mask(line) for line in lines_of(item)],
+            "was": [mask(line) for line in judged.was],
+        }
         return {"consent": {**told, "at": answer.at if answer is not None else None}}
 
     def items(self, specs: Iterable[ServerSpec]) -> tuple[ConsentItem, ...]:

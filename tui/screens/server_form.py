@@ -92,6 +92,9 @@ class ServerForm(Sheet[str | None]):
         chosen = [kind for kind, _ in KINDS].index(self._draft.kind)
         self._kind = ChoiceField("it is", [label for _, label in KINDS], chosen, id="kind")
         self._fields = self._made()
+        # A field shows foreign text made safe; what nobody has touched is written as it was.
+        self._lines = dict(self._draft.lines)
+        self._shown = {key: field.value for key, field in self._fields.items()}
         layers = [LAYERS[layer] for layer in table.layers]
         self._layers: list[ServerLayer] = list(table.layers)
         self._where = ChoiceField("goes into", layers, id="where")
@@ -172,7 +175,10 @@ class ServerForm(Sheet[str | None]):
         """What the form says; None while a line cannot be read."""
         draft = self._draft
         draft.name = self._name.value.strip()
-        draft.lines = {key: field.value for key, field in self._fields.items()}
+        draft.lines = {
+            key: self._lines[key] if field.value == self._shown[key] else field.value
+            for key, field in self._fields.items()
+        }
         table, faults = draft.table()
         for key, field in self._fields.items():
             field.fault = faults.get(key, "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 Kind = Literal["program", "address"]
-_QUOTED = frozenset(" \t\n\"'\\")
+_QUOTED = frozenset("\"'\\")
 _OF_PROGRAM = ("command", "args", "cwd", "env", "env_vars")
 _OF_ADDRESS = (
     "url",
@@ -99,7 +99,8 @@ def _text(table: Mapping[str, Any], key: str) -> str:
 
 def quoted(part: str) -> str:
     """An argument as one would type it."""
-    return shlex.quote(part) if not part or set(part) & _QUOTED else part
+    unclear = not part or set(part) & _QUOTED or any(map(str.isspace, part))
+    return shlex.quote(part) if unclear else part
 
 
 def _command_line(table: Mapping[str, Any]) -> str:

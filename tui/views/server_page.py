@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from core.protocol.rows import ServerRow, ToolRow
 from tui.signs import SignName
 from tui.text import pad
+from tui.views import sign_in
 from tui.views.base import Details, Place, State, decided, plural, write_problems
-from tui.views.details import items_of, numbers_of, object_of, text_of, texts_of
+from tui.views.details import JsonObject, items_of, numbers_of, object_of, text_of, texts_of
 from tui.views.times import age, moment, running
 from tui.widgets.page import LABEL, Page
 
@@ -16,15 +17,9 @@ TOOLS_SHOWN = 60
 CHART = 16  # cells
 CHARTED = 4  # values that make a chart
 BODY_LINES = 12
-HISTORY = 6
+HISTORY = 50
+NAMES_SHOWN = 8
 STDERR = 40  # lines
-_AUTH = {
-    "unsupported": "not needed",
-    "bearerToken": "bearer token of the configuration",
-    "notLoggedIn": "not signed in",
-    "oAuth": "signed in",
-    "unknown": "not known",
-}
 
 
 def server_page(
@@ -43,16 +38,53 @@ def server_page(
     if busy and row.limit:
         page.gap()
         page.bar(min(1.0, max(0.0, now - row.since) / row.limit))
+        page.keys(("ctrl+x", "cancel"), ("L", "raise the limit"))
+    _to_do(page, row, detail, place, now)
     page.gap()
     _target(page, row, detail, place)
     _life(page, row, detail, place, now)
     write_problems(page, row.problems, place)
     if tail := texts_of(detail.get("stderr"))[-STDERR:] or list(row.stderr_tail):
-        page.section("Its last words", f"stderr, {plural(len(tail), 'line')}")
+        words = "What it says" if row.status in ("starting", "connected") else "Its last words"
+        page.section(words, f"stderr, {plural(len(tail), 'line')}")
         page.quote(tail, last="strong")
     _tools(page, tools)
-    _also(page, row)
+    _offered(page, row, tools)
     _history(page, detail, now)
+
+
+def _to_do(page: Page, row: ServerRow, detail: Details, place: Place, now: float) -> None:
+    """What its state asks of somebody, and of whom."""
+    if row.status == "connected" and not row.configured:
+        page.gap()
+        page.text("Its table is gone; what runs of it is as it was started.", "muted")
+        page.keys(("m", "end it"))
+    elif row.status == "blocked":
+        page.gap()
+        if where := place.of(row.enabled_at):
+            page.fact("policy", where, path=True)
+        page.fact("decides", "your administrator")
+    elif row.status == "review":
+        _change(page, object_of(detail.get("consent")), now)
+
+
+def _change(page: Page, consent: JsonObject, now: float) -> None:
+    """What was agreed to, and what it is now; nothing of it is cut."""
+    lines, was = texts_of(consent.get("now")), texts_of(consent.get("was"))
+    if not lines:
+        return
+    at = numbers_of([consent.get("at")])
+    note = f"agreed to {moment(at[0], now)}" if at and was else "never agreed to"
+    page.section("What would run", note)
+    former = {line.partition(" ")[0]: line for line in was}
+    for line in lines:
+        before = former.pop(line.partition(" ")[0], "")
+        if before:
+            page.change(before, line)
+        else:
+            page.exact(line, indent=2)
+    for line in former.values():
+        page.change(line, "")
 
 
 def _target(page: Page, row: ServerRow, detail: Details, place: Place) -> None:
@@ -83,9 +115,7 @@ def _environment(detail: Details) -> str:
 def _life(page: Page, row: ServerRow, detail: Details, place: Place, now: float) -> None:
     if row.protocol:
         page.fact("protocol", row.protocol)
-    if row.auth != "unsupported" or row.auth_reason:
-        said = f", {row.auth_reason}" if row.auth_reason else ""
-        page.fact("signed in", f"{_AUTH.get(row.auth, row.auth)}{said}")
+    sign_in.facts(page, row, object_of(detail.get("signIn")), now)
     if row.since and row.status not in ("starting", "waiting"):
         page.fact("since", moment(row.since, now))
     if row.latency_ms is not None:
@@ -144,11 +174,19 @@ def _thousands(count: int) -> str:
     return f"{count / 1000:.1f}k" if count >= 1000 else str(count)
 
 
-def _also(page: Page, row: ServerRow) -> None:
-    counts = ((row.resources, "resource"), (row.templates, "template"))
-    also = ", ".join(plural(count, word) for count, word in counts if count)
-    if also:
-        page.section("Also", also)
+def _offered(page: Page, row: ServerRow, rows: Sequence[ToolRow]) -> None:
+    """Resources, templates and prompts, by name."""
+    counts = {"resource": row.resources, "template": row.templates, "prompt": None}
+    for kind, count in counts.items():
+        listed = [each for each in rows if each.kind == kind]
+        total = count if count is not None else len(listed)
+        if not total:
+            continue
+        page.section(f"{kind.capitalize()}s", str(total))
+        for each in listed[:NAMES_SHOWN]:
+            page.item("none", each.title or each.name, each.description if each.title else "")
+        if total > NAMES_SHOWN:
+            page.text(f"  and {total - NAMES_SHOWN} more", "muted")
 
 
 def _history(page: Page, detail: Details, now: float) -> None:

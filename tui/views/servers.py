@@ -12,6 +12,7 @@ from tui.signs import UNICODE, Glyphs, SignName
 from tui.store import ViewStore
 from tui.switching import SwitchTarget
 from tui.text import Part
+from tui.views import sign_in
 from tui.views.base import (
     POLICY_LAYERS,
     Cached,
@@ -23,6 +24,7 @@ from tui.views.base import (
     plural,
     switch_offer,
 )
+from tui.views.server_offers import longer, of_table
 from tui.views.server_page import server_page
 from tui.views.times import running
 from tui.widgets.columns import Column
@@ -45,13 +47,11 @@ _STATES: dict[str, tuple[SignName, str]] = {
     "invalid": ("problem", "invalid"),
 }
 _REASONS = {
-    "authenticationRequired": "needed",
     "untrusted": "its project folder is not trusted",
     "review": "its command waits for your yes",
     "blocked": "by policy",
     "failed": "it did not say why",
 }
-_AUTH = {"bearerToken": "token", "notLoggedIn": "no", "oAuth": "yes", "unknown": "not known"}
 _VIEWS: dict[str, frozenset[str]] = {
     "up": frozenset({"works"}),
     "you": frozenset({"needs"}),
@@ -72,6 +72,8 @@ def server_state(row: ServerRow, now: float, place: Place) -> State:
     elif row.status == "invalid" and not reason and row.problems:
         problem = row.problems[0]
         reason = f"{place.short(problem.evidence)} — {problem.message}"
+    elif row.status == "authenticationRequired":
+        reason = sign_in.wanted(row, now)
     elif row.status == "connected" and not row.configured:
         return State("leftover", "left over", "runs, but is in no file any more")
     return State(sign, word, reason or _REASONS.get(row.status, ""))
@@ -89,11 +91,6 @@ def tools_text(row: ServerRow) -> str:
         return ""
     total = row.tools if row.tools_total is None else row.tools_total
     return f"{row.tools}/{total}" if total else "0"
-
-
-def signed_in(row: ServerRow) -> str:
-    """What the sign-in column says."""
-    return row.auth_reason or _AUTH.get(row.auth, "")
 
 
 class ServersView(ListView):
@@ -168,18 +165,29 @@ class ServersView(ListView):
         row = self.store.servers.rows.get(key)
         if row is None:
             return RowView("unknown", {"name": key})
-        state = server_state(row, self.store.now(), self.place)
+        state = self._state(row)
         up = row.status == "connected"
         latency = f"{row.latency_ms:.0f}" if up and row.latency_ms is not None else ""
         cells: dict[str, list[Part] | str] = {
             "name": self.named(key, (row.name, "")),
             "state": state.parts(),
             "tools": self._tools_cell(row) if up else [],
-            "auth": [(signed_in(row), "muted")] if up and signed_in(row) else [],
+            "auth": sign_in.cell(row, self.store.now(), self.glyphs.sign("problem")) if up else [],
             "ms": [(latency, "muted")] if latency else [],
             "origin": [(self._from(row), "muted")],
         }
         return RowView(state.sign, cells, fresh=self.mark("servers", key))
+
+    def _state(self, row: ServerRow) -> State:
+        """As it is, or that a sign-in to it waits for somebody."""
+        now = self.store.now()
+        state, waiting = server_state(row, now, self.place), self.store.sign_ins.get(row.name)
+        if waiting is None:
+            return state
+        said = sign_in.waits(waiting, now)
+        if row.status == "connected":
+            return State(state.sign, state.word, f"sign-in is {said}")
+        return State("needs", "sign-in", said)
 
     def _tools_cell(self, row: ServerRow) -> list[Part]:
         text = tools_text(row)
@@ -194,7 +202,7 @@ class ServersView(ListView):
         return [
             key
             for key, row in self.store.servers.rows.items()
-            if row.status in ("starting", "waiting")
+            if row.status in ("starting", "waiting") or row.name in self.store.sign_ins
         ]
 
     # ── the selected row ──
@@ -213,7 +221,7 @@ class ServersView(ListView):
         row = self.store.servers.rows.get(key)
         if row is None:
             return PeekLines([], [], [])
-        state = server_state(row, self.store.now(), self.place)
+        state = self._state(row)
         where = row.plugin_id or self.place.short(row.origin)
         top: list[Part] = [(row.name, "strong"), (f"  {where}", "muted")]
         if state.reason:
@@ -225,7 +233,7 @@ class ServersView(ListView):
         row = self.store.servers.rows.get(key)
         if row is None:
             return
-        state = server_state(row, self.store.now(), self.place)
+        state = self._state(row)
         tools = [
             tool
             for tool in self.store.inventory.rows.values()
@@ -239,6 +247,9 @@ class ServersView(ListView):
         row = self.store.servers.rows.get(key)
         if row is None:
             return []
+        return [*self._of_state(row), *of_table(row, self.place)]
+
+    def _of_state(self, row: ServerRow) -> list[Offer]:
         switch = self._switch(row)
         details = Offer("row.details")
         again = Offer("row.refresh", "reconnect")
@@ -248,9 +259,21 @@ class ServersView(ListView):
             case "notStarted":
                 return [Offer("row.mend", "start"), switch, details, again]
             case "starting" | "waiting":
-                return [Offer("row.cancel", "cancel"), switch, details, again]
-            case "connected" | "authenticationRequired":
+                return [
+                    Offer("row.cancel", "cancel"),
+                    *longer(row, self.place),
+                    switch,
+                    details,
+                    again,
+                ]
+            case "connected" if not row.configured:
+                return [Offer("row.mend", "end it", does="servers.end"), details]
+            case "connected":
                 return [again, switch, details]
+            case "authenticationRequired":
+                label = "back to sign-in" if row.name in self.store.sign_ins else "sign in"
+                mend = Offer("row.mend", label, does="servers.sign-in")
+                return [mend, switch, details, again]
             case "review":
                 mend = Offer("row.mend", "review the command")
                 return [mend, switch, details, _not_to_be_started(row)]
@@ -273,6 +296,7 @@ class ServersView(ListView):
             "[mcp_servers.NAME] table, and no enabled plugin brings a server."
         )
         page.gap()
+        page.keys(("a", "add a server"))
         page.keys(("ctrl+p", "import from agents: Claude, Cursor, VS Code, Gemini"))
 
 

@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 
 from core.protocol.facts import Evidence
-from core.protocol.rows import ServerRow
+from core.protocol.rows import ServerRow, ToolRow
 from tests.tui import world
 from tests.tui.views.support import PLACE, cell, line, page_of, store_of, text, whole
 from tui.store import ViewStore
 from tui.views import sign_in
+from tui.views.server_page import NAMES_SHOWN
 from tui.views.servers import ServersView, server_state, tools_text
 
 
@@ -171,6 +172,59 @@ def test_details_of_a_connected_server_list_its_tools_and_their_cost():
     assert "○ delete_repo" in page and "● create_issue" in page
 
 
+def test_details_name_resources_and_prompts():
+    rows = [
+        ToolRow(id="s/resource:a:1", name="one", title="The first", owner="s", kind="resource"),
+        *(
+            ToolRow(id=f"s/prompt:p{n}", name=f"p{n}", owner="s", kind="prompt")
+            for n in range(NAMES_SHOWN + 2)
+        ),
+    ]
+    row = server(status="connected", resources=1, tools=0, tools_total=0)
+    page = page_of(view_of(store_of(servers=[row], inventory=rows)), "s")
+    assert "Resources" in page and "The first" in page
+    assert "Prompts" in page and "p0" in page and "and 2 more" in page
+
+
+def test_details_of_a_changed_command_show_both_and_when_it_was_agreed_to():
+    view = view_of()
+    view.details["vault"] = {
+        "consent": {
+            "status": "changed",
+            "now": ["command npx -y vault-mcp@3 \x1b[2J", "runs in /home/dev"],
+            "was": ["command npx -y vault-mcp@2"],
+            "at": world.NOW - 60,
+        }
+    }
+    page = page_of(view, "vault")
+    assert "- command npx -y vault-mcp@2" in page and "+ command npx -y vault-mcp@3 ␛[2J" in page
+    assert "agreed to 12:40:30" in page and "runs in /home/dev" in page
+
+
+def test_details_of_a_blocked_server_say_who_decides():
+    at = Evidence(file="/etc/codex/requirements.toml", line=14, layer="requirements")
+    view = view_of(store_of(servers=[server(status="blocked", enabled_at=at, reason="no")]))
+    page = page_of(view, "s")
+    assert "policy     /etc/codex/requirements.toml:14" in page
+    assert "decides    your administrator" in page
+
+
+def test_what_runs_without_a_table_can_only_be_ended_and_looked_at():
+    row = server(status="connected", configured=False, tools=1, tools_total=1)
+    offers = {offer.id: offer for offer in view_of(store_of(servers=[row])).offers("s")}
+    assert offers["row.mend"].does == "servers.end"
+    assert "row.switch" not in offers and "row.refresh" not in offers
+    assert offers["row.edit"].why == offers["row.remove"].why == "no file names it any more"
+    assert not offers["servers.traffic"].why
+
+
+def test_a_plugin_s_server_is_switched_and_approved_but_not_edited():
+    row = server(status="connected", plugin_id="p@m", tools_total=2)
+    offers = {offer.id: offer for offer in view_of(store_of(servers=[row])).offers("s")}
+    assert offers["row.edit"].why == "plugin p@m brings it"
+    assert not offers["tools.approval"].why and not offers["servers.tools"].why
+
+
 @pytest.mark.parametrize(
     ("status", "mend"),
     [
@@ -180,7 +234,7 @@ def test_details_of_a_connected_server_list_its_tools_and_their_cost():
         ("review", "review the command"),
         ("connected", ""),
         ("starting", ""),
-        ("authenticationRequired", ""),
+        ("authenticationRequired", "sign in"),
     ],
 )
 def test_mending_is_offered_where_a_key_can_mend(status: str, mend: str):
