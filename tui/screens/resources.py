@@ -66,7 +66,7 @@ class OffersSheet(Sheet[None]):
     """
     COLUMNS = (
         Column("name", "Name", 16, grow=1, most=40, match=True),
-        Column("kind", "Kind", 10, grow=1, most=20, keep=2),
+        Column("kind", "Kind", 14, most=20, keep=2),
         Column("follow", "", 9, keep=3),
     )
 

@@ -67,8 +67,13 @@ class WholeLink(ModalScreen[None]):
 
     def on_resize(self) -> None:
         """Break it where the screen ends, and nowhere else."""
-        lines = chop(clean(self._link, exact=True, limit=_WHOLE), max(1, self.size.width))
-        self.query_one("#link", Static).update(Content("\n".join(lines)))
+        self.query_one("#link", Static).update(Content(self.shown))
+
+    @property
+    def shown(self) -> str:
+        """The link as it stands on the screen."""
+        width = max(1, self.size.width)
+        return "\n".join(chop(clean(self._link, exact=True, limit=_WHOLE), width))
 
     def action_copy(self) -> None:
         """Copy it (OSC 52)."""

@@ -83,7 +83,7 @@ def _structured(page: Page, value: Any, output: Checked, promised: bool) -> None
     if not promised:
         note = "no output schema"
     elif output.faults:
-        note = "does not match the output schema"
+        note = "breaks the output schema"
     else:
         note = "not checked" if output.unchecked else "matches the output schema"
     page.section("Structured", note)
