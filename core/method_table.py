@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         initialize,
         jackfield,
         jackfield_doctor,
+        jackfield_explain,
         jackfield_import,
         jackfield_install,
         jackfield_lists,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         jackfield_servers,
         jackfield_tools,
         jackfield_validate,
+        jackfield_wire,
         login,
         marketplaces,
         mcp,
@@ -49,6 +51,7 @@ _NOTHING = _OURS + "NoParams"
 _DONE = _OURS + "Done"
 _LOGIN = "core.protocol.login:"
 _DOCTOR = "core.protocol.jackfield_doctor:"
+_EXPLAIN = "core.protocol.jackfield_explain:"
 _VALIDATE = "core.protocol.jackfield_validate:"
 _SEARCH = "core.protocol.jackfield_search:"
 _IMPORT = "core.protocol.jackfield_import:"
@@ -342,13 +345,11 @@ JACKFIELD_COMPLETE: Method[jackfield_tools.CompleteParams, jackfield_tools.Compl
 JACKFIELD_OPERATION_CANCEL: Method[jackfield.IdParams, jackfield.Done] = Method(
     "jackfield/operation/cancel", _OURS + "IdParams", _DONE
 )
-JACKFIELD_PLUGIN_UPDATES: Method[jackfield_plugins.UpdatesParams, jackfield_plugins.UpdatesResult]
-JACKFIELD_PLUGIN_UPDATES = Method(
-    "jackfield/plugin/updates", _PLUGINS + "UpdatesParams", _PLUGINS + "UpdatesResult"
-)
-JACKFIELD_PLUGIN_UPDATE: Method[jackfield_plugins.UpdateParams, jackfield_plugins.UpdateResult]
-JACKFIELD_PLUGIN_UPDATE = Method(
-    "jackfield/plugin/update", _PLUGINS + "UpdateParams", _PLUGINS + "UpdateResult"
+JACKFIELD_PLUGIN_UPDATES: Method[
+    jackfield_plugins.UpdatesParams, jackfield_plugins.UpdatesResult
+] = Method("jackfield/plugin/updates", _PLUGINS + "UpdatesParams", _PLUGINS + "UpdatesResult")
+JACKFIELD_PLUGIN_UPDATE: Method[jackfield_plugins.UpdateParams, jackfield_plugins.UpdateResult] = (
+    Method("jackfield/plugin/update", _PLUGINS + "UpdateParams", _PLUGINS + "UpdateResult")
 )
 JACKFIELD_PLUGIN_PIN: Method[jackfield_plugins.PinParams, jackfield_plugins.PinResult] = Method(
     "jackfield/plugin/pin", _PLUGINS + "PinParams", _PLUGINS + "PinResult"
@@ -371,9 +372,13 @@ JACKFIELD_SERVER_ENTRIES: Method[jackfield_lists.EntriesParams, jackfield_lists.
 JACKFIELD_ENTRY_REMOVE: Method[jackfield.NameParams, jackfield.Done] = Method(
     "jackfield/entry/remove", _OURS + "NameParams", _DONE
 )
-JACKFIELD_MARKETPLACE_CONSIDERED: Method[jackfield.NoParams, jackfield_lists.ConsideredResult]
-JACKFIELD_MARKETPLACE_CONSIDERED = Method(
-    "jackfield/marketplace/considered", _NOTHING, _LISTS + "ConsideredResult", params_optional=True
+JACKFIELD_MARKETPLACE_CONSIDERED: Method[jackfield.NoParams, jackfield_lists.ConsideredResult] = (
+    Method(
+        "jackfield/marketplace/considered",
+        _NOTHING,
+        _LISTS + "ConsideredResult",
+        params_optional=True,
+    )
 )
 JACKFIELD_PLUGIN_COMPATIBILITY: Method[
     jackfield_install.CompatibilityParams, jackfield_install.Compatibility
@@ -484,6 +489,16 @@ JACKFIELD_SERVER_TRAFFIC: Method[
 ] = Method("jackfield/server/traffic", _SERVERS + "TrafficParams", _SERVERS + "TrafficResult")
 JACKFIELD_DOCTOR: Method[jackfield_doctor.DoctorParams, jackfield_doctor.DoctorResult] = Method(
     "jackfield/doctor", _DOCTOR + "DoctorParams", _DOCTOR + "DoctorResult", params_optional=True
+)
+
+JACKFIELD_SUBSCRIBE: Method[jackfield.NoParams, jackfield_wire.SubscribeResult] = Method(
+    "jackfield/subscribe",
+    _OURS + "NoParams",
+    "core.protocol.jackfield_wire:SubscribeResult",
+    params_optional=True,
+)
+JACKFIELD_EXPLAIN: Method[jackfield_explain.ExplainParams, jackfield_explain.ExplainResult] = (
+    Method("jackfield/explain", _EXPLAIN + "ExplainParams", _EXPLAIN + "ExplainResult")
 )
 
 METHODS: dict[str, Method[Any, Any]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -101,9 +100,10 @@ class DoctorSheet(Sheet[None]):
             if not self._fault:
                 page.item("busy", "Looking at files, programs, keyring and network settings")
             return
-        worst = sorted(self._result.checks, key=lambda check: VERDICTS.index(check.verdict))
-        for verdict, checks in groupby(worst, key=lambda check: check.verdict):
-            page.section(WORDS[verdict].capitalize())
+        for verdict in VERDICTS:
+            checks = [check for check in self._result.checks if check.verdict == verdict]
+            if checks:
+                page.section(WORDS[verdict].capitalize())
             for check in checks:
                 self._tell(page, check)
 
