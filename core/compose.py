@@ -54,6 +54,7 @@ from core.service.dispatch import Dispatcher, Handler
 from core.service.forced_hearing import ForcedHearing
 from core.service.late import (
     DOCTOR_METHODS,
+    EXPLAIN_METHODS,
     IMPORT_METHODS,
     LIST_METHODS,
     PLUGIN_METHODS,
@@ -159,7 +160,7 @@ class _Building:
         self.config_service = ConfigService(store, editor, deps, hub.emit)
         self.account = part.account
         self.effective = EffectivePlugins(home, config)
-        self.lists = PluginLists(home, config, self.account.kind)
+        self.lists = PluginLists(home, config, self.account.kind, self._deps.cache_dir)
         self.memory, self.catalog = part.memory, part.catalog
         self.sign_in = SignInLayer(deps, home, config.load, tasks)
         self.git = Git(processes, deps.environ)
@@ -268,6 +269,7 @@ class _Building:
             late(PLUGIN_METHODS, self._installing),
             late(LIST_METHODS, self._lists_service),
             late(DOCTOR_METHODS, self._doctoring),
+            late(EXPLAIN_METHODS, self._explaining),
             late(UPDATE_METHODS, self._lifecycle),
             late(VALIDATE_METHODS, self._validating),
             late(SEARCH_METHODS, self._searching),
@@ -304,6 +306,26 @@ class _Building:
 
         source, processes = self.threads.source, self._processes
         return DoctorService(self._deps, source, self.catalog, processes, self.git).handlers()
+
+    def _explaining(self) -> Mapping[str, Handler]:
+        from core.service.explain import ExplainService, Sources
+        from core.service.plugin_trust import PluginTrust
+
+        trust = PluginTrust(self._deps, self._config, self.catalog, lambda: self.panel.consent)
+        sources = Sources(
+            deps=self._deps,
+            threads=self.threads,
+            panel=self.panel,
+            board=self.board,
+            catalog=self.catalog,
+            apps=self.app_layer,
+            account=self.account,
+            credentials=self.follower,
+            judge=self.judge,
+            trust=trust,
+            rows=self._early.rows,
+        )
+        return ExplainService(sources).handlers()
 
     def _validating(self) -> Mapping[str, Handler]:
         from core.service.validate import ValidateService

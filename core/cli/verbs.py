@@ -40,6 +40,7 @@ class Verb:
 VERBS: dict[str, Verb] = {
     "list": Verb("core.cli.listing", "list plugins, apps, tools, servers or marketplaces"),
     "show": Verb("core.cli.show", "show everything that is known of one of them"),
+    "explain": Verb("core.cli.explain", "say what stops one of them, and what mends it"),
     "install": Verb("core.cli.install", "install plugins and enable them"),
     "uninstall": Verb("core.cli.uninstall", "take plugins out again"),
     "enable": Verb("core.cli.enable", "turn a plugin, a server, an app or a tool on"),

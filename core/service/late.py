@@ -77,6 +77,9 @@ IMPORT_METHODS = ("jackfield/import/scan", "jackfield/import/apply")
 DOCTOR_METHODS = ("jackfield/doctor",)
 """Of `core.service.doctor`."""
 
+EXPLAIN_METHODS = ("jackfield/explain",)
+"""Of `core.service.explain`."""
+
 
 def late(methods: Iterable[str], make: Callable[[], Mapping[str, Handler]]) -> dict[str, Handler]:
     """Handlers of these methods, all of one service.
