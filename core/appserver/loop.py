@@ -30,6 +30,7 @@ async def serve(
     now: Callable[[], float],
     read_fd: int = 0,
     write_fd: int = 1,
+    connection: int = 1,
 ) -> None:
     """Serve one client until its end of the input closes, or until it reads no more.
 
@@ -37,9 +38,10 @@ async def serve(
     the input are dropped; the real one drops them at once.
     """
     outgoing = Outgoing(partial(write, write_fd), now)
-    session = Session(opening, outgoing, greeting)
+    session = Session(opening, outgoing, greeting, connection=connection)
     async with anyio.create_task_group() as whole:
         whole.start_soon(_write_out, outgoing, whole.cancel_scope)
+        whole.start_soon(session.following.run)
         try:
             await _read_in(session, outgoing, read_fd)
         finally:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import anyio
 
+from core.channels import EventHub
 from core.scope import RequestScope
 
 
@@ -38,15 +40,30 @@ class Opening:
     Attributes:
         hasty: The handshake is answered before the core is there. Not where the core may yet
             find that nothing may be answered.
+        hub: What happens in it, where clients may follow that.
+        read_only: It refuses writes.
+        gone: To be told the number of a connection that has ended.
     """
 
     def __init__(self, *, hasty: bool = False) -> None:
         self.hasty = hasty
+        self.hub: EventHub | None = None
+        self.read_only = False
+        self.gone: Callable[[int], None] = _forgotten
         self._core: tuple[Handlers, Gate] | None = None
         self._changed = anyio.Event()
 
-    def done(self, handlers: Handlers, gate: Gate) -> None:
+    def done(
+        self,
+        handlers: Handlers,
+        gate: Gate,
+        *,
+        hub: EventHub | None = None,
+        read_only: bool = False,
+        gone: Callable[[int], None] | None = None,
+    ) -> None:
         """The core stands."""
+        self.hub, self.read_only, self.gone = hub, read_only, gone or _forgotten
         self._core = handlers, gate
         self._changed.set()
 
@@ -60,3 +77,7 @@ class Opening:
         while self._core is None:
             await self._changed.wait()
         return self._core
+
+
+def _forgotten(connection: int) -> None:
+    """Nobody remembers connections."""

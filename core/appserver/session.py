@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from core.appserver.following import Following
 from core.appserver.greeting import Greeting
 from core.appserver.opening import Opening
 from core.appserver.order import Lanes
@@ -16,13 +17,14 @@ from core.appserver.outgoing import Outgoing
 from core.appserver.params import NotJson, parse_params
 from core.appserver.questions import Questions
 from core.errors import CoreError, InternalError, InvalidRequest, core_error_in
-from core.method_table import INITIALIZE, METHODS
+from core.method_table import INITIALIZE, JACKFIELD_SUBSCRIBE, METHODS
 from core.methods import Method
 from core.protocol.initialize import InitializeParams
+from core.protocol.jackfield_wire import PANEL_ABILITY, ErrorMore, SubscribeResult
 from core.protocol.jsonrpc import Answer, Notification, Refusal, Request, encode_value, parse_line
 from core.scope import Caller, RequestScope
 from core.service.dispatch import Encoded
-from core.threads.policy import CODEX
+from core.threads.policy import CODEX, PANEL
 
 Job = Callable[[], Awaitable[None]]
 
@@ -30,12 +32,17 @@ logger = logging.getLogger(__name__)
 
 
 class Session:
-    """Reads a client's lines one after the other; what takes time is returned as a job."""
+    """Reads a client's lines one after the other; what takes time is returned as a job.
+
+    Attributes:
+        following: Tells the client of events once it wants to know; somebody has to run it.
+    """
 
     def __init__(
         self, opening: Opening, outgoing: Outgoing, greeting: Greeting, *, connection: int = 1
     ) -> None:
         self.questions = Questions(outgoing)
+        self.following = Following(outgoing)
         self._opening = opening
         self._outgoing = outgoing
         self._greeting = greeting
@@ -56,6 +63,8 @@ class Session:
                 return
         handlers, _ = await self._opening.wait()
         served = {INITIALIZE.name, *handlers.methods}
+        if self._opening.hub is not None:
+            served.add(JACKFIELD_SUBSCRIBE.name)
         self._served = {name: method for name, method in METHODS.items() if name in served}
 
     def take(self, line: bytes) -> Job | None:
@@ -84,8 +93,10 @@ class Session:
         except NotJson:
             return None
         except CoreError as error:
-            self._outgoing.refuse(request.id, error)
+            self._refuse(request, error)
             return None
+        if method is JACKFIELD_SUBSCRIBE:
+            return lambda: self._subscribe(request)
         place = self._lanes.place(method.name)
         return lambda: self._handle(request, params, caller, place)
 
@@ -104,11 +115,13 @@ class Session:
         if capabilities is not None:
             self._experimental = capabilities.experimental_api
             self._unwanted = frozenset(capabilities.opt_out_notification_methods or ())
+        able: dict[str, Any] = raw.get("capabilities") or {}
+        panel = able.get(PANEL_ABILITY) is True
         self._caller = Caller(
-            policy=CODEX,
+            policy=PANEL if panel else CODEX,
             name=params.client_info.name,
             version=params.client_info.version,
-            capabilities=raw.get("capabilities") or {},
+            capabilities={} if panel else able,
             connection=self._connection,
         )
         self._outgoing.answer(request.id, encode_value(answer))
@@ -118,6 +131,16 @@ class Session:
         _, gate = await self._opening.wait()
         for warning in await gate.warnings():
             self.notify("configWarning", warning)
+
+    async def _subscribe(self, request: Request) -> None:
+        if (hub := self._opening.hub) is not None:
+            await self.following.begin(hub)
+        result = SubscribeResult(
+            methods=tuple(self._served),
+            version=self._greeting.version,
+            read_only=self._opening.read_only,
+        )
+        self._outgoing.answer(request.id, encode_value(result))
 
     def _admit(self, method: Method[Any, Any]) -> Caller:
         if self._caller is None:
@@ -140,14 +163,20 @@ class Session:
         async with place:
             try:
                 handlers, gate = await self._opening.wait()
-                await gate.check(request.method, params)
+                if caller.policy is not PANEL:
+                    await gate.check(request.method, params)
                 result = await handlers.handle(request.method, params, scope)
                 body = result.body if isinstance(result, Encoded) else encode_value(result)
             except Exception as error:  # the task boundary: whatever it is, it gets an answer
-                self._outgoing.refuse(request.id, _told(request.method, error))
+                self._refuse(request, _told(request.method, error))
             else:
                 self._outgoing.answer(request.id, body)
             later.answered()
+
+    def _refuse(self, request: Request, error: CoreError) -> None:
+        if self._caller is not None and self._caller.policy is PANEL:
+            error = _with_more(error)
+        self._outgoing.refuse(request.id, error)
 
 
 class _AfterAnswer:
@@ -174,3 +203,14 @@ def _told(method: str, error: Exception) -> CoreError:
         return known
     logger.error("%s failed", method, exc_info=error)
     return InternalError("internal error")
+
+
+def _with_more(error: CoreError) -> CoreError:
+    """The same error, with what only a panel can make use of in its `data`."""
+    more = ErrorMore(
+        words=error.words if error.words != error.message else "",
+        hint=error.hint,
+        evidence=error.evidence,
+        data=msgspec.UNSET if error.data is None else error.data,
+    )
+    return CoreError(error.message, code=error.code, data=more)

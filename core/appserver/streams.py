@@ -25,7 +25,7 @@ async def lines(fd: int, limit: int = LINE_LIMIT) -> AsyncGenerator[bytes]:
     """The lines that arrive, without their ends, the last unended one too, until there are none."""
     parts: list[bytes] = []
     size = 0
-    while data := await _read(fd):
+    while data := await read(fd):
         *whole, rest = data.split(b"\n")
         for piece in whole:
             if size + len(piece) <= limit:
@@ -40,7 +40,7 @@ async def lines(fd: int, limit: int = LINE_LIMIT) -> AsyncGenerator[bytes]:
         yield b"".join(parts)
 
 
-async def _read(fd: int) -> bytes:
+async def read(fd: int) -> bytes:
     """Some bytes; empty at the end, or once the terminal or peer is gone."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)

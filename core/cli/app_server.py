@@ -1,16 +1,19 @@
-"""`jackfield app-server`: the Codex app-server protocol on stdin and stdout."""
+"""`jackfield app-server`: the Codex app-server protocol on stdin and stdout, or on a socket."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
+from anyio.abc import TaskStatus
 
 from core.cli.options import add_overrides, add_place, deps_of, overrides_of
 from core.errors import CoreError
@@ -25,9 +28,18 @@ STDIO = "stdio://"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What `app-server` takes."""
     parser.add_argument(
-        "--listen", type=_listen, default=STDIO, metavar="URL", help=f"only {STDIO}, the default"
+        "--listen",
+        type=_listen,
+        metavar="URL",
+        help=f"{STDIO}, the default, or unix:PATH for many clients of yours",
     )
     parser.add_argument("--stdio", action="store_true", help=f"the same as --listen {STDIO}")
+    parser.add_argument(
+        "--connect",
+        type=_socket,
+        metavar="unix:PATH",
+        help="be the client of one that listens there: pass stdin and stdout on",
+    )
     add_place(parser)
     add_overrides(parser)
 
@@ -36,25 +48,33 @@ def run(given: argparse.Namespace) -> int:
     """Serve until the input ends or a signal comes.
 
     SIGTERM ends with 0, as the real one does; SIGINT and SIGHUP too end everything in order, and
-    then the process as if nobody had caught them.
+    then the process as if nobody had caught them. On a socket only a signal ends it.
+
+    Raises:
+        CoreError: Nothing can be served: wrong overrides, or a socket that cannot be had.
     """
     came: list[signal.Signals] = []
-    anyio.run(_until_the_end, deps_of(given), overrides_of(given), came)
+    if given.connect is not None:
+        from core.appserver.relay import relay
+
+        serving = partial(relay, given.connect)
+    else:
+        path = given.listen if not given.stdio else None
+        serving = partial(_serve, deps_of(given), overrides_of(given), path)
+    anyio.run(_until_the_end, serving, came)
     if came and came[0] != signal.SIGTERM:
         signal.signal(came[0], signal.SIG_DFL)
         os.kill(os.getpid(), came[0])
     return 0
 
 
-async def _until_the_end(
-    deps: Deps, overrides: Mapping[str, Any], came: list[signal.Signals]
-) -> None:
+async def _until_the_end(serve: Callable[[], Awaitable[None]], came: list[signal.Signals]) -> None:
     """Serve; signals that have come are added to `came`."""
     async with anyio.create_task_group() as tasks:
         serving = anyio.CancelScope()
         tasks.start_soon(_watch_signals, serving, came)
         with serving:
-            await _serve(deps, overrides)
+            await serve()
         tasks.cancel_scope.cancel()
 
 
@@ -67,7 +87,7 @@ async def _watch_signals(serving: anyio.CancelScope, came: list[signal.Signals])
             serving.cancel()
 
 
-async def _serve(deps: Deps, overrides: Mapping[str, Any]) -> None:
+async def _serve(deps: Deps, overrides: Mapping[str, Any], path: Path | None) -> None:
     from core.appserver.opening import Opening
     from core.config.paths import Home
 
@@ -76,7 +96,10 @@ async def _serve(deps: Deps, overrides: Mapping[str, Any]) -> None:
     opening = Opening(hasty=not home.requirements_file.exists())
     ended = anyio.Event()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_talk, opening, deps, str(home.codex_home), ended)
+        if path is None:
+            tasks.start_soon(_talk, opening, deps, str(home.codex_home), ended)
+        else:
+            await tasks.start(_listen_on, opening, deps, str(home.codex_home), path)
         await _open(opening, deps, overrides, ended)
 
 
@@ -90,6 +113,23 @@ async def _talk(opening: Opening, deps: Deps, codex_home: str, ended: anyio.Even
     ended.set()
 
 
+async def _listen_on(
+    opening: Opening,
+    deps: Deps,
+    codex_home: str,
+    path: Path,
+    *,
+    task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+) -> None:
+    from core.appserver.greeting import Greeting
+    from core.appserver.listening import serve_socket
+    from core.version import VERSION
+
+    greeting = Greeting(version=VERSION, codex_home=codex_home)
+    now = deps.clock.now
+    await serve_socket(opening, greeting, path, now=now, task_status=task_status)
+
+
 async def _open(
     opening: Opening, deps: Deps, overrides: Mapping[str, Any], ended: anyio.Event
 ) -> None:
@@ -100,14 +140,28 @@ async def _open(
         broken = core.config.load().requirements.broken
         if broken is not None:  # what is allowed is unknown, so nothing is
             raise CoreError(f"failed to load requirements: {broken.message}")
-        opening.done(core.dispatcher, ConfigGate(core.config.load, deps.cwd))
+        opening.done(
+            core.dispatcher,
+            ConfigGate(core.config.load, deps.cwd),
+            hub=core.hub,
+            read_only=deps.read_only,
+            gone=core.threads.connection_closed,
+        )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(core.startup)
             await ended.wait()
             tasks.cancel_scope.cancel()
 
 
-def _listen(url: str) -> str:
-    if url != STDIO:
-        raise argparse.ArgumentTypeError(f"unsupported --listen URL `{url}`; expected `{STDIO}`")
-    return url
+def _listen(url: str) -> Path | None:
+    """None: stdin and stdout."""
+    return None if url == STDIO else _socket(url)
+
+
+def _socket(url: str) -> Path:
+    from core.appserver.sockets import socket_path
+
+    try:
+        return socket_path(url)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"unsupported URL: {error}") from None
