@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _CANCEL_DEADLINE = 5.0
 _CLOSE_DEADLINE = 1.0
+_ADDRESS_WITHIN = 2.0
+"""Seconds: servers of this transport name their address at once; others may stream for ever."""
 
 
 class LegacySse:
@@ -50,7 +52,10 @@ class LegacySse:
         self._client = await self._http.client()
         self._wire = Wire(self._client, self._target, self._user_agent)
         self._tasks.start_soon(self._listen, self._wire)
-        await self._begun.wait()
+        with anyio.move_on_after(_ADDRESS_WITHIN):
+            await self._begun.wait()
+        if not self._begun.is_set():
+            raise HttpFailed(self._wire.broken("names no address for messages in its stream"))
         if self._refused is not None:
             raise self._refused
 

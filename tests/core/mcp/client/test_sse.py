@@ -109,3 +109,15 @@ async def test_refused_message_fails_that_request_only() -> None:
             assert caught.value.reason.http_status == 401
             server.tokens = None
             assert await session.request("ping", deadline=2) == {}
+
+
+async def test_a_stream_without_an_address_leaves_the_first_refusal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("core.mcp.client.sse._ADDRESS_WITHIN", 0.1)
+    with FakeMcpHttp(plan={"initialize": 404}) as server:
+        async with session_with(server) as opened:
+            with pytest.raises(HttpFailed) as caught:
+                await opened.open(deadline=5)
+    assert caught.value.reason.http_status == 404
+    assert server.of("GET")
