@@ -53,6 +53,7 @@ from core.service.details import DetailService
 from core.service.dispatch import Dispatcher, Handler
 from core.service.forced_hearing import ForcedHearing
 from core.service.late import (
+    ACCOUNT_METHODS,
     DOCTOR_METHODS,
     EXPLAIN_METHODS,
     IMPORT_METHODS,
@@ -80,6 +81,8 @@ from core.threads.panel import Panel
 from core.version import VERSION
 
 if TYPE_CHECKING:
+    from core.auth.account_login import AccountLogins
+    from core.auth.auth_file import Login
     from core.client.contract import CoreClient
     from core.service.workbench import Workbench
 
@@ -159,6 +162,8 @@ class _Building:
         self.editor = editor = ConfigEditor(store, deps)
         self.config_service = ConfigService(store, editor, deps, hub.emit)
         self.account = part.account
+        self.account.renew = self._renewed_account
+        self._logins: AccountLogins | None = None
         self.effective = EffectivePlugins(home, config)
         self.lists = PluginLists(home, config, self.account.kind, self._deps.cache_dir)
         self.memory, self.catalog = part.memory, part.catalog
@@ -267,6 +272,7 @@ class _Building:
             late(TOOL_METHODS, self._tools),
             late(SERVER_METHODS, self._servers),
             late(PLUGIN_METHODS, self._installing),
+            late(ACCOUNT_METHODS, self._account_service),
             late(LIST_METHODS, self._lists_service),
             late(DOCTOR_METHODS, self._doctoring),
             late(EXPLAIN_METHODS, self._explaining),
@@ -360,6 +366,46 @@ class _Building:
             self._hub.emit,
             direct=elsewhere(self._deps.environ),
         )
+
+    def _account_logins(self) -> AccountLogins:
+        if self._logins is None:
+            from core.auth.account_issuer import AccountIssuer
+            from core.auth.account_login import AccountLogins
+            from core.auth.account_store import AccountStore
+
+            deps, home, load = self._deps, self._config.home, self._config.load
+            logins = self._logins = AccountLogins(
+                issuer=AccountIssuer(deps.http, deps.environ),
+                store=AccountStore(
+                    deps, load=load, auth_file=home.auth_file, codex_home=home.codex_home
+                ),
+                load=load,
+                clock=deps.clock,
+                tasks=self._tasks,
+            )
+            self.account.given = lambda: logins.external
+        return self._logins
+
+    async def _renewed_account(self, login: Login, forced: bool) -> Login | None:
+        return await self._account_logins().fresh(login, forced=forced)
+
+    def _account_service(self) -> Mapping[str, Handler]:
+        from core.service.account_login import AccountLoginService
+
+        async def changed(unwatched: bool) -> None:
+            if unwatched and self._panel_session is not None:
+                await self._panel_session.account_changed()
+
+        return AccountLoginService(
+            self.account,
+            self._account_logins(),
+            changed,
+            self._tasks.start_soon,
+            self._deps.clock,
+            self._deps.browser,
+            self._hub.emit,
+            direct=elsewhere(self._deps.environ),
+        ).handlers()
 
     def _panel_service(self) -> PanelService:
         layers = Layers(

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
+import anyio.to_thread
 
 from core.errors import CoreError
 from core.plugins.install.installer import Installer
@@ -53,7 +54,9 @@ class RefreshOnList:
         taken: set[str] = set()
         copied = 0
         for read in found.reads:
-            for offer in read.offers:
+            if not found.configures(read.market.name):
+                continue
+            for offer in await anyio.to_thread.run_sync(lambda one=read: one.offers):
                 plugin_id = f"{offer.entry.name}@{read.market.name}"
                 if plugin_id in taken or plugin_id not in found.states.switches:
                     continue

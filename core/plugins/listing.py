@@ -6,11 +6,13 @@ Reads only: the real server's habit of installing while it lists lives elsewhere
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
+import msgspec
 
 from core.config.model import Loaded
 from core.config.paths import Home
@@ -19,6 +21,7 @@ from core.config.strict import refusal
 from core.errors import CoreError, InternalError
 from core.plugins.allowed import SourcePolicy
 from core.plugins.discovery import Candidate, Place, candidates, path_key, resolve
+from core.plugins.kept_lists import Configured, KeptLists, Question
 from core.plugins.marketplace_file import Marketplace, load
 from core.plugins.offers import Known, Offer, OfferReader, listed_offers
 from core.plugins.shares import shared_paths
@@ -28,12 +31,14 @@ from core.protocol.plugins import (
     LocalSource,
     MarketplaceInterface,
     MarketplaceLoadError,
+    PluginListResult,
     PluginMarketplaceEntry,
     PluginSummary,
     ShareContext,
 )
 
 DEADLINE = 10.0
+_encode = msgspec.json.Encoder().encode
 _CONFIG_FAULT = "failed to reload config: "
 
 
@@ -55,13 +60,30 @@ class View:
         return not self.fault and self.loaded.feature("plugins")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Read:
-    """A marketplace with its offers."""
+    """A marketplace with its offers.
+
+    Attributes:
+        began: When its reading began, nanoseconds since the epoch.
+        wire: Its entry in the answer of plugin/list, JSON, once that has been made; only valid
+            while no plugin is shared and no other marketplace carries its name.
+        later: Reads the offers of one whose entry was kept. Blocks.
+    """
 
     place: Place
     market: Marketplace
-    offers: list[Offer]
+    began: int = 0
+    listed: list[Offer] | None = None
+    wire: bytes | None = None
+    later: Callable[[], list[Offer]] | None = None
+
+    @property
+    def offers(self) -> list[Offer]:
+        """What it lists; read now where that has not been needed before, which may block."""
+        if self.listed is None:
+            self.listed = self.later() if self.later is not None else []
+        return self.listed
 
 
 @dataclass
@@ -72,6 +94,27 @@ class Found:
     reads: list[Read] = field(default_factory=list[Read])
     errors: list[MarketplaceLoadError] = field(default_factory=list[MarketplaceLoadError])
     on: bool = False
+
+    def configures(self, marketplace: str) -> bool:
+        """Whether the configuration names any plugin of a marketplace."""
+        return bool(_configured(self.states, marketplace))
+
+    def encoded(self, shares: Mapping[str, ShareContext]) -> bytes:
+        """The answer of plugin/list, JSON; entries that were kept are not made anew."""
+        names = [read.market.name for read in self.reads]
+        if shares or len(set(names)) < len(names):
+            marketplaces = b",".join(map(_encode, self.entries(shares)))
+        else:
+            marketplaces = b",".join(map(self._wire, self.reads))
+        rest = PluginListResult(marketplaces=(), marketplace_load_errors=tuple(self.errors))
+        head, empty, tail = _encode(rest).partition(b'"marketplaces":[')
+        return head + empty + marketplaces + tail
+
+    def _wire(self, read: Read) -> bytes:
+        if read.wire is None:
+            alone = Found(self.states, [read])
+            read.wire = b",".join(map(_encode, alone.entries({})))
+        return read.wire
 
     def entries(
         self,
@@ -115,13 +158,21 @@ class PluginLists:
 
     Args:
         account: Who is signed in: `none`, `apiKey`, `chatgpt`. May block.
+        cache_dir: Jackfield's own; None keeps nothing for the next process.
     """
 
-    def __init__(self, home: Home, configs: ConfigStore, account: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        configs: ConfigStore,
+        account: Callable[[], str],
+        cache_dir: Path | None = None,
+    ) -> None:
         self.home = home
         self._configs = configs
         self.account = account
         self.known: dict[str, Known] = {}
+        self._kept = KeptLists(cache_dir / "lists" if cache_dir is not None else None)
 
     def views(self, cwds: Sequence[str] | None) -> list[View]:
         """The configurations of directories; of none, the user's. Blocks."""
@@ -145,8 +196,12 @@ class PluginLists:
                 return {}
             raise
 
-    async def read(self, cwds: Sequence[str] | None) -> Found:
+    async def read(self, cwds: Sequence[str] | None, *, kept: bool = False) -> Found:
         """Read everything that can be found from some directories.
+
+        Args:
+            kept: What was listed before is good enough for marketplaces whose files have not
+                changed; their offers are read when somebody asks for them.
 
         A marketplace that does not answer is told among the errors. Raises InternalError when
         the configuration does not.
@@ -163,18 +218,19 @@ class PluginLists:
             candidates(self.home, view.loaded, view.cwd, account=account) if view.on else ()
             for view in views
         ]
-        reads = await self._read_all({_key(one): one for group in groups for one in group}, found)
+        wanted = {_key(one): one for group in groups for one in group}
+        reads = await self._read_all(wanted, found, kept)
         self._put_in_order(views, groups, reads, found)
         return found
 
     async def _read_all(
-        self, wanted: Mapping[tuple[str, str], Candidate], found: Found
+        self, wanted: Mapping[tuple[str, str], Candidate], found: Found, kept: bool
     ) -> dict[tuple[str, str], Read | str | None]:
         turns = Turns(resting=False)
         reads: dict[tuple[str, str], Read | str | None] = {}
 
         async def one(key: tuple[str, str], candidate: Candidate) -> None:
-            run = functools.partial(self.read_candidate, candidate, found.states, turns)
+            run = functools.partial(self.read_candidate, candidate, found.states, turns, kept=kept)
             try:
                 reads[key] = await in_thread(run, deadline=DEADLINE)
             except TimeoutError:
@@ -186,22 +242,71 @@ class PluginLists:
         return reads
 
     def read_candidate(
-        self, candidate: Candidate, states: PluginStates, turns: Turns
+        self, candidate: Candidate, states: PluginStates, turns: Turns, *, kept: bool = False
     ) -> Read | None:
         """A marketplace with its offers, or None when there is none. Blocks."""
         place = resolve(candidate)
         if place is None:
             return None
         with turns.turn() as tick:
-            market = load(
-                place.path,
-                place.root,
-                home=str(self.home.home),
-                format=place.format,
-                managed=place.managed,
-                tick=tick,
+            if kept and (read := self._as_before(place, states, tick)) is not None:
+                return read
+            return self._anew(place, states, tick)
+
+    def _anew(self, place: Place, states: PluginStates, tick: Callable[[], None]) -> Read:
+        began = time.time_ns()
+        market = load(
+            place.path,
+            place.root,
+            home=str(self.home.home),
+            format=place.format,
+            managed=place.managed,
+            tick=tick,
+        )
+        offers = listed_offers(market, states, OfferReader(self.known))
+        return Read(place, market, began, offers)
+
+    def _as_before(
+        self, place: Place, states: PluginStates, tick: Callable[[], None]
+    ) -> Read | None:
+        question = self._question(place)
+        kept = self._kept.get(question, functools.partial(_configured, states), tick)
+        if kept is None:
+            return None
+        market = Marketplace(
+            path=place.path,
+            root=place.root,
+            format=place.format,
+            name=kept.name,
+            display_name=kept.display_name,
+        )
+
+        def later() -> list[Offer]:
+            return self._anew(place, states, _no_tick).offers
+
+        return Read(place, market, wire=kept.wire, later=later)
+
+    def _question(self, place: Place) -> Question:
+        home = str(self.home.home)
+        return Question(place.path, place.root, place.format, place.managed, home)
+
+    def keep(self, found: Found) -> None:
+        """Keep what was listed just now for the next list and the next process. Blocks."""
+        for read in found.reads:
+            if read.later is not None or not read.wire:
+                continue
+            market = read.market
+            configured = _configured(found.states, market.name)
+            copies = {plugin_id: root for plugin_id, _, root in configured}
+            roots = [_root_of(offer, market.name, copies) for offer in read.offers]
+            self._kept.keep(
+                self._question(read.place),
+                (market.name, market.display_name),
+                configured,
+                [root for root in roots if root],
+                read.wire,
+                read.began,
             )
-            return Read(place, market, listed_offers(market, states, OfferReader(self.known)))
 
     def _put_in_order(
         self,
@@ -240,6 +345,27 @@ class PluginLists:
                 add(candidate, policies[view.cwd])
 
 
+def _no_tick() -> None:
+    pass
+
+
+def _configured(states: PluginStates, marketplace: str) -> Configured:
+    """What the configuration and the plugin cache say of the plugins of a marketplace."""
+    return tuple(
+        (plugin_id, states.enabled(plugin_id), states.root(plugin_id))
+        for plugin_id in sorted(states.switches)
+        if plugin_id.rpartition("@")[2] == marketplace
+    )
+
+
+def _root_of(offer: Offer, marketplace: str, copies: Mapping[str, str | None]) -> str | None:
+    """The directory that an offer's manifest was looked for in; None when it is not here."""
+    source = offer.entry.source
+    if isinstance(source, LocalSource):
+        return source.path
+    return copies.get(f"{offer.entry.name}@{marketplace}")
+
+
 def _allowed(read: Read, policy: SourcePolicy) -> bool:
     market = read.market
     if market.refusal is not None:
@@ -261,5 +387,5 @@ def _sort_in(read: Read, found: Found) -> None:
         found.errors.append(
             MarketplaceLoadError(marketplace_path=read.market.path, message=refused.message)
         )
-    elif read.offers:
+    elif read.wire or read.offers:
         found.reads.append(read)

@@ -74,7 +74,8 @@ def find_manifest(root: str) -> FoundManifest | ManifestFault | None:
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    # The change time, for the other one can be set back.
+    return status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _look(path: str) -> os.stat_result | str | None:

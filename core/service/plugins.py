@@ -18,7 +18,7 @@ from core.plugins.listing import DEADLINE, Found, PluginLists
 from core.plugins.search import search
 from core.plugins.skill_switch import selector, write_rule
 from core.plugins.skills_list import SkillLists
-from core.plugins.workers import in_thread
+from core.plugins.workers import in_thread, start
 from core.protocol.hooks import HooksListResult
 from core.protocol.plugins import (
     PluginInstalledResult,
@@ -134,12 +134,13 @@ class PluginService:
                 remote.check_kinds(list(kinds), on, account)
             if "local" not in kinds:
                 return Encoded(_encode(PluginListResult(marketplaces=())))
-        found = await self._refreshed(params, await self._lists.read(params.cwds), scope)
+        read = partial(self._lists.read, params.cwds, kept=not params.force_refetch)
+        found = await self._refreshed(params, await read(), scope)
         shares = await self._blocking(self._lists.shares) if found.on else {}
-        result = PluginListResult(
-            marketplaces=tuple(found.entries(shares)), marketplace_load_errors=tuple(found.errors)
-        )
-        return Encoded(_encode(result))
+        body = await self._blocking(partial(found.encoded, shares))
+        # After the answer, so that nobody waits for it.
+        scope.after_answer(partial(start, partial(self._lists.keep, found), "plugins-keep"))
+        return Encoded(body)
 
     async def _refreshed(
         self, params: PluginListParams, found: Found, scope: RequestScope

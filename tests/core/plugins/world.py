@@ -78,7 +78,7 @@ class World:
         self.home = Home.of(deps)
         self.configs = ConfigStore(self.home, deps)
         self.account = "none"
-        self.lists = PluginLists(self.home, self.configs, lambda: self.account)
+        self.lists = PluginLists(self.home, self.configs, lambda: self.account, deps.cache_dir)
         self.service = PluginService(self.lists, self.configs, deps.cwd)
 
     @property
