@@ -267,6 +267,11 @@ class ViewStore:
         self.consent = 0
         return {"consent"}
 
+    def take_questions(self, questions: Iterable[ElicitationRequested]) -> set[Changed]:
+        """Take the questions that wait, as read."""
+        self.questions = {question.id: question for question in questions}
+        return {"questions"}
+
     def settle_marks(self) -> set[Changed]:
         """The person has seen what is new: forget it, except while a refresh runs."""
         changed: set[Changed] = set()

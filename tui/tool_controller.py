@@ -22,6 +22,7 @@ from tui.views.details import object_of
 
 if TYPE_CHECKING:
     from core.client.contract import CoreClient
+    from core.protocol.events import ElicitationRequested
 
 Action = Literal["accept", "decline", "cancel"]
 
@@ -182,6 +183,10 @@ class ToolController:
         """Answer a question."""
         params = wire.ElicitationAnswer(id=question_id, action=action, content=content)
         await self._ask(methods.JACKFIELD_ELICITATION_ANSWER, params)
+
+    async def questions(self) -> tuple[ElicitationRequested, ...]:
+        """All that wait, oldest first."""
+        return (await self._ask(methods.JACKFIELD_ELICITATION_LIST, wire.NoParams())).questions
 
     async def open_link(self, url: str) -> bool:
         """Show a page; False when there is no browser."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from core.protocol.rows import ServerRow, ToolRow
 from tui.commands import Offer
-from tui.family import Family, NotReady
+from tui.family import READING, Family, NotReady
 from tui.widgets.toast import toast
 
 if TYPE_CHECKING:
@@ -172,6 +172,7 @@ class QuestionDeeds(_WithTools):
         super().__init__(app)
         self._later: set[str] = set()
         self._asking = False
+        self._skipped = 0
 
     def offers(self) -> list[Offer]:
         questions = self.app.store.questions
@@ -185,6 +186,9 @@ class QuestionDeeds(_WithTools):
 
     def news(self, changed: set[Changed]) -> None:
         """A question came: ask at once where that interrupts nobody."""
+        if self.app.store.skipped > self._skipped and self.app.controller is not None:
+            self._skipped = self.app.store.skipped
+            self.work(self._read_again, READING)
         if "questions" not in changed:
             return
         questions = self.app.store.questions
@@ -193,6 +197,16 @@ class QuestionDeeds(_WithTools):
             self._ask(lambda: [key for key in questions if key not in self._later])
         elif self.app.standing:
             self.app.show_keys()
+
+    async def _read_again(self) -> None:
+        """Events were lost, questions perhaps among them: nobody may wait for ever."""
+        from tui.tool_controller import Refused
+
+        try:
+            questions = await self.tools.questions()
+        except Refused:
+            return
+        self.app.tell_changes(self.app.store.take_questions(questions))
 
     def _free(self) -> bool:
         """Nobody types and no sheet is open, but one that waits for a server."""

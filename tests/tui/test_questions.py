@@ -6,10 +6,12 @@ import pytest
 
 from core.errors import InvalidRequest
 from core.protocol import jackfield as wire
-from core.protocol.events import ElicitationClosed, ElicitationRequested
+from core.protocol.events import ElicitationClosed, ElicitationRequested, Lagged
+from core.protocol.jackfield_tools import QuestionsResult
 from tests.fakes.client import FakeClient
 from tests.tui import world
 from tests.tui.panel import NARROW, WIDE, Panel, panel
+from tui.bridge import CoreEventBatch
 from tui.screens.elicitation import QuestionSheet
 from tui.screens.errors import ErrorsSheet
 from tui.widgets.page_view import PageView
@@ -156,3 +158,16 @@ async def test_a_hostile_question_is_only_text() -> None:
         await question(here, "A page to visit")
         assert "host       evil.example" in page(here)
         assert "\x1b" not in page(here) and "[bold red]not bold[/]" in page(here)
+
+
+async def test_a_question_that_was_lost_on_the_way_is_read() -> None:
+    client = Asked()
+    lost = ElicitationRequested(
+        id="q9", server="github", mode="form", message="Who 9?", requested_schema=FORM
+    )
+    client.answers["jackfield/elicitation/list"] = QuestionsResult(questions=(lost,))
+    async with panel(client) as here:
+        here.app.post_message(CoreEventBatch([Lagged(skipped=3)]))
+        await question(here, "“Who 9?”")
+        await here.press("ctrl+d")
+        await here.until(lambda: client.answered == [("q9", "decline", None)])
