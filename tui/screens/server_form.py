@@ -67,7 +67,7 @@ class ServerForm(Sheet[str | None]):
         & #parts { height: 1fr; layout: horizontal; }
         & #left { width: 1fr; height: 1fr; scrollbar-size-vertical: 1; padding-right: 1; }
         & #said { width: 1fr; height: 1fr; padding: 0 0 0 1; }
-        & #left Field > Horizontal > .hint { width: auto; max-width: 16; }
+        & #left Field > Horizontal > .hint { width: 12; }
         & #left ChoiceField { margin-bottom: 1; }
         &.-narrow #parts { layout: vertical; }
         &.-narrow #left { width: 100%; height: auto; max-height: 55%; }

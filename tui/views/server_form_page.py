@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from core.protocol.jackfield_servers import ServerPreview, ServerTested, TestStep
+from core.protocol.jackfield_servers import ServerPreview, ServerTested, TestStep, TextLine
 from tui.signs import SignName
-from tui.text import Tone
+from tui.text import Tone, chop, clean, cut
 from tui.views.base import Place
 from tui.views.server_draft import Draft
 from tui.widgets.page import Page
@@ -22,6 +22,8 @@ _TONES: Final[dict[str, tuple[Tone, Tone]]] = {
 }
 TOOLS = 6  # names that are shown
 STDERR = 8  # lines
+NUMBER = 4  # cells of a line number
+EXACT = 1_000_000
 
 
 @dataclass
@@ -112,6 +114,18 @@ def _step(page: Page, step: TestStep, result: ServerTested) -> None:
     page.text(step.text, "muted" if step.outcome == "ok" else "", indent=2)
 
 
+def _line(page: Page, line: TextLine) -> None:
+    """A line of the file; saving agrees to it, so nothing of what is new is cut or hidden."""
+    sign, tone = _TONES[line.sign]
+    text = clean(line.text, exact=True, limit=EXACT)
+    room = page.width - NUMBER - 3
+    pieces = chop(text, room) if line.sign != " " else [cut(text, room, page.glyphs.cut)]
+    for n, piece in enumerate(pieces or [""]):
+        number = str(line.line) if n == 0 else ""
+        mark = line.sign if n == 0 else " "
+        page.add((f"{number:>{NUMBER}} ", "muted"), (f"{mark} ", sign), (piece, tone))
+
+
 def _written(page: Page, preview: ServerPreview, draft: Draft, place: Place) -> None:
     page.section("Will be written", os.path.basename(preview.file))
     if preview.fault:
@@ -121,8 +135,7 @@ def _written(page: Page, preview: ServerPreview, draft: Draft, place: Place) -> 
     if not preview.lines:
         page.text("Nothing: the file says all of it already.", "muted")
     for line in preview.lines:
-        sign, tone = _TONES[line.sign]
-        page.add((f"{line.line:>4} ", "muted"), (f"{line.sign} ", sign), (line.text, tone))
+        _line(page, line)
     if preview.file:
         page.gap()
         page.fact("file", place.path(preview.file), path=True)
