@@ -13,6 +13,7 @@ from core.errors import INTERNAL, CoreError, PeerError
 from core.mcp.client import jsontext
 from core.mcp.client.deadlines import Deadlines
 from core.mcp.client.inbox import Inbox
+from core.mcp.client.inputs import Waiting, completed
 from core.mcp.client.session import (
     CloseReason,
     DeadlinePassed,
@@ -110,6 +111,7 @@ class Rpc:
         self._tokens = count()
         self._calls: dict[int, Call] = {}
         self._unanswered: set[int | str] = set()
+        self._inputs: dict[int | str, Waiting] = {}
 
     async def request(
         self,
@@ -121,6 +123,29 @@ class Rpc:
         on_notice: OnNotice | None = None,
     ) -> dict[str, Any]:
         """See `Session.request`."""
+        if not self.stamp or method in NEGOTIATION:
+            return await self._request(
+                method, params, deadline=deadline, meta=meta, on_notice=on_notice
+            )
+
+        async def ask(more: dict[str, Any]) -> dict[str, Any]:
+            return await self._request(
+                method, {**(params or {}), **more}, deadline=None, meta=meta, on_notice=on_notice
+            )
+
+        with self.deadlines.limit(deadline):
+            return await completed(await ask({}), ask, self._put)
+        raise DeadlinePassed(method, deadline or 0.0)
+
+    async def _request(
+        self,
+        method: str,
+        params: dict[str, Any] | None,
+        *,
+        deadline: float | None,
+        meta: Mapping[str, Any] | None,
+        on_notice: OnNotice | None,
+    ) -> dict[str, Any]:
         carrier = self._open_carrier()
         call = Call(next(self._ids), method, params, on_notice)
         self._put_meta(call, meta or {})
@@ -152,6 +177,9 @@ class Rpc:
             return
         self._unanswered.discard(id)
         answer: dict[str, Any] = {"error": error} if error else {"result": result}
+        if (waiting := self._inputs.get(id)) is not None:
+            waiting.answer(answer)
+            return
         await self._open_carrier().send({"jsonrpc": "2.0", "id": id, **answer})
 
     def incoming(self) -> AsyncIterator[Incoming]:
@@ -194,6 +222,8 @@ class Rpc:
         self.reason = reason
         for call in list(self._calls.values()):
             call.fail(SessionClosed(reason))
+        for waiting in self._inputs.values():
+            waiting.fail(SessionClosed(reason))
         self._inbox.close()
         self.closed.set()
 
@@ -242,12 +272,30 @@ class Rpc:
         if method == "ping":
             self._answer_soon(number, {"result": {}})
             return
+        self._offer(number, method, params)
+
+    def _offer(self, number: int | str, method: str, params: dict[str, Any]) -> None:
+        """To whoever takes requests of the server; refused when nobody does."""
         taken = self._inbox.put_request(Incoming(method=method, params=params, id=number))
         if taken is None:
             self._refuse(number)
             return
         self._unanswered.add(number)
         self._tasks.start_soon(self._refuse_unclaimed, number, taken)
+
+    async def _put(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Have a question in a result answered as a request of the server would be."""
+        number = f"input:{next(self._ids)}"
+        waiting = self._inputs[number] = Waiting()
+        try:
+            self._offer(number, method, params)
+            return await waiting.outcome()
+        finally:
+            del self._inputs[number]
+            if number in self._unanswered:  # nobody waits any more: whoever is asked may stop
+                self._forget(number)
+                params = {"requestId": number}
+                self._inbox.put(Incoming(method="notifications/cancelled", params=params))
 
     def _forget(self, number: Any) -> None:
         """The server no longer wants an answer to its request."""
@@ -282,6 +330,9 @@ class Rpc:
 
     def _refuse(self, number: int | str) -> None:
         error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
+        if (waiting := self._inputs.get(number)) is not None:
+            waiting.answer({"error": error})
+            return
         self._answer_soon(number, {"error": error})
 
     def _answer_soon(self, number: int | str, answer: dict[str, Any]) -> None:
