@@ -134,7 +134,6 @@ async def _sign_in(app: JackfieldApp, name: str) -> None:
     while True:
         sheet = SignInSheet(name, sign_ins, app.store, app.place, app.changes, stands)
         lacking = await app.push_screen_wait(sheet)
-        app.show_keys()
         if lacking is None or not await _bring(app, name, sign_ins, lacking):
             return
 
@@ -177,7 +176,6 @@ async def _sign_out(app: JackfieldApp, row: ServerRow) -> None:
     )
     if await app.push_screen_wait(sheet) == "out":
         await sign_ins.sign_out(row.name)
-        app.show_keys()
 
 
 async def tell_ended(app: JackfieldApp, event: LoginCompleted) -> None:

@@ -159,15 +159,20 @@ class SignInSheet(Sheet[NotBegun | None]):
             return
         before = self.state.stage
         self._shown.take(state)
-        if state.stage == "done" and not self._ending:
-            self._ending = True
-            self.remove_class("-pasting")
-            self._shown.stored = await self._sign_ins.stored(self._name)
-            self.set_timer(DONE_SHOWN, self._leave)
         if state.stage != before:
-            self._stands(state)
             self.set_focus(None)
+            if state.stage == "done":
+                self._finish()
+            self._stands(state)
         self._told()
+
+    @work(group="finish")
+    async def _finish(self) -> None:
+        self._ending = True
+        self.remove_class("-pasting")
+        self._shown.stored = await self._sign_ins.stored(self._name)
+        self._told()
+        self.set_timer(DONE_SHOWN, self._leave)
 
     @work(group="store")
     async def _read_store(self) -> None:

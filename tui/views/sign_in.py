@@ -84,9 +84,13 @@ def wanted(row: ServerRow, now: float) -> str:
     past = row.auth_until is not None and row.auth_until <= now
     expired = f"expired {short(row.auth_until, now)}" if past and row.auth_until else ""
     said = row.auth_reason
-    if row.auth == "unknown":
-        return f"not known: {said}" if said else "not known"
-    return "; ".join(filter(None, (expired, said))) or row.reason or "needed"
+    if row.auth == "unknown" and said:
+        return f"not known: {said}"
+    if expired or said:
+        return "; ".join(filter(None, (expired, said)))
+    # Evidence of any server that has just been asked; other words say more by themselves.
+    seen = row.reason.startswith("HTTP 401")
+    return f"needed — {row.reason}" if seen else row.reason or "needed"
 
 
 def kept_in(place: str) -> str:
