@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         hooks,
         initialize,
         jackfield,
+        jackfield_account,
         jackfield_doctor,
         jackfield_explain,
         jackfield_import,
@@ -59,6 +60,7 @@ _INSTALL = "core.protocol.jackfield_install:"
 _PLUGINS = "core.protocol.jackfield_plugins:"
 _TOOLS = "core.protocol.jackfield_tools:"
 _SERVERS = "core.protocol.jackfield_servers:"
+_ACCOUNT = "core.protocol.jackfield_account:"
 
 INITIALIZE: Method[initialize.InitializeParams, initialize.InitializeResponse] = Method(
     "initialize",
@@ -257,6 +259,23 @@ ACCOUNT_READ: Method[account.AccountReadParams, account.AccountReadResult] = Met
     "account/read",
     "core.protocol.account:AccountReadParams",
     "core.protocol.account:AccountReadResult",
+)
+ACCOUNT_LOGIN_START: Method[account.AccountLoginStartParams, account.AccountLoginStartResult] = (
+    Method(
+        "account/login/start",
+        "core.protocol.account:AccountLoginStartParams",
+        "core.protocol.account:AccountLoginStartResult",
+    )
+)
+ACCOUNT_LOGIN_CANCEL: Method[account.AccountLoginCancelParams, account.AccountLoginCancelResult] = (
+    Method(
+        "account/login/cancel",
+        "core.protocol.account:AccountLoginCancelParams",
+        "core.protocol.account:AccountLoginCancelResult",
+    )
+)
+ACCOUNT_LOGOUT: Method[base.NoParams, base.Empty] = Method(
+    "account/logout", _NO_PARAMS, _EMPTY, params_optional=True
 )
 
 # --- ours ---
@@ -499,6 +518,34 @@ JACKFIELD_SUBSCRIBE: Method[jackfield.NoParams, jackfield_wire.SubscribeResult] 
 )
 JACKFIELD_EXPLAIN: Method[jackfield_explain.ExplainParams, jackfield_explain.ExplainResult] = (
     Method("jackfield/explain", _EXPLAIN + "ExplainParams", _EXPLAIN + "ExplainResult")
+)
+
+# --- the account ---
+
+JACKFIELD_ACCOUNT_FACTS: Method[jackfield.NoParams, jackfield_account.AccountFacts] = Method(
+    "jackfield/account/facts", _NOTHING, _ACCOUNT + "AccountFacts", params_optional=True
+)
+JACKFIELD_ACCOUNT_LOGIN: Method[
+    jackfield_account.AccountLoginParams, jackfield_account.AccountAttemptState
+] = Method(
+    "jackfield/account/login", _ACCOUNT + "AccountLoginParams", _ACCOUNT + "AccountAttemptState"
+)
+JACKFIELD_ACCOUNT_STATE: Method[jackfield.NoParams, jackfield_account.AccountAttemptState] = Method(
+    "jackfield/account/state", _NOTHING, _ACCOUNT + "AccountAttemptState", params_optional=True
+)
+JACKFIELD_ACCOUNT_OPEN: Method[jackfield.NoParams, login.LoginOpenResult] = Method(
+    "jackfield/account/open", _NOTHING, _LOGIN + "LoginOpenResult", params_optional=True
+)
+JACKFIELD_ACCOUNT_CANCEL: Method[jackfield.NoParams, jackfield.Done] = Method(
+    "jackfield/account/cancel", _NOTHING, _DONE, params_optional=True
+)
+JACKFIELD_ACCOUNT_LOGOUT: Method[jackfield.NoParams, jackfield_account.AccountSignOutResult] = (
+    Method(
+        "jackfield/account/logout",
+        _NOTHING,
+        _ACCOUNT + "AccountSignOutResult",
+        params_optional=True,
+    )
 )
 
 METHODS: dict[str, Method[Any, Any]] = {

@@ -1,16 +1,16 @@
-"""Who is signed in: Codex's own sign-in, read and never written. Owner of the account row."""
+"""Who is signed in: Codex's own sign-in as it is stored. Owner of the account row."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
+from core.auth.account_store import KEYRING_SERVICE, keyring_entry
 from core.auth.auth_file import Login, parse_login
 from core.auth.routing import Routing, discover
 from core.errors import CoreError, InvalidRequest
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 BASE_URL = "chatgpt_base_url"
 DEFAULT_BACKEND = "https://chatgpt.com/backend-api"
-KEYRING_SERVICE = "Codex Auth"
 ROUTING_DEADLINE = 30.0
 _KEYRING_TRUSTED_FOR = 10.0
 _PROVIDERS = {"openai": True, "ollama": False, "lmstudio": False, "amazon-bedrock": False}
@@ -48,6 +47,25 @@ class AccountState:
     routing: Routing | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class AccountPlace:
+    """What the configuration says about signing in.
+
+    Attributes:
+        keeps: `auth.json` or `keyring`: where the next sign-in is kept.
+        file: Path of the former.
+        backend: URL; "" where the configuration that names it cannot be read.
+        apps: Why there are no apps whoever signs in, or "".
+        methods: Ways that are allowed, of `api` and `chatgpt`.
+    """
+
+    keeps: str
+    file: str
+    backend: str
+    apps: str
+    methods: tuple[str, ...]
+
+
 class Account:
     """Reads the sign-in, from `auth.json` or the keyring as `cli_auth_credentials_store` says.
 
@@ -60,6 +78,11 @@ class Account:
         load: The configuration without any project's; cheap.
         auth_file: `CODEX_HOME/auth.json`.
         codex_home: Names the entry in the keyring.
+
+    Attributes:
+        given: A sign-in that a client brought; it goes before what is stored.
+        renew: Refreshes what is about to end, or in any case where that is asked for; None when
+            there was nothing to do.
     """
 
     def __init__(
@@ -78,6 +101,9 @@ class Account:
         self._stored = Login()
         self._in_keyring: tuple[float, Login | None] | None = None
         self._routing: tuple[str, Routing] | None = None
+        self._ended: tuple[str, str] | None = None
+        self.given: Callable[[], Login | None] = lambda: None
+        self.renew: Callable[[Login, bool], Awaitable[Login | None]] | None = None
 
     async def login(self) -> Login:
         """The sign-in as it is stored now. Never raises: what cannot be read says so."""
@@ -86,6 +112,8 @@ class Account:
 
     def kind(self) -> str:
         """`none`, `apiKey` or `chatgpt`, as the file says or the keyring said last. Blocks."""
+        if (given := self.given()) is not None:
+            return given.kind
         login = self._read_file()
         if login.kind == "none" and self._in_keyring is not None and self._in_keyring[1]:
             login = self._in_keyring[1]
@@ -102,6 +130,7 @@ class Account:
         login = await self._login(loaded)
         if login.kind == "unknown":
             raise CoreError(f"the sign-in cannot be used: {login.reason}")
+        login = await self._renewed(login)
         return backend_of(login, loaded) if login.kind == "chatgpt" else None
 
     async def refresh(self) -> bool:
@@ -117,14 +146,17 @@ class Account:
             plan=login.plan,
             workspace=(routing.name or "") if routing else "",
             store=login.store,
-            reason=login.reason,
+            reason=login.reason or self._why_ended(login),
         )
         before = self.owner.current.rows.get("account")
         self.owner.publish(self.owner.begin(), (row,), at=self._deps.clock.now())
         return before != row
 
-    async def state(self) -> AccountState:
+    async def state(self, *, fresh: bool = False) -> AccountState:
         """What `account/read` answers; with a ChatGPT sign-in the backend is asked once.
+
+        Args:
+            fresh: Get fresh tokens first; where that fails, those that are there are used.
 
         Raises:
             InvalidRequest: A ChatGPT sign-in without tokens.
@@ -134,6 +166,8 @@ class Account:
         provider = loaded.get("model_provider", default="openai")
         needs = _needs_openai(loaded, provider)
         login = await self._login(loaded)
+        if fresh and needs:
+            login = await self._renewed(login, forced=True)
         state = AccountState(
             login=login if needs else None, bedrock=provider == "amazon-bedrock", needs_openai=needs
         )
@@ -145,6 +179,43 @@ class Account:
             return state
         routing = await self._route(login, loaded)
         return AccountState(login=login, bedrock=False, needs_openai=True, routing=routing)
+
+    async def place(self) -> AccountPlace:
+        """Where sign-ins are kept and used. Reads the configuration, and asks nobody."""
+        loaded = await anyio.to_thread.run_sync(self._load)
+        base: object = "" if loaded.illegible(BASE_URL) else loaded.get(BASE_URL)
+        forced, allowed = loaded.get("forced_login_method"), loaded.requirements.login_methods
+        return AccountPlace(
+            keeps="keyring" if _store(loaded) in ("keyring", "auto") else self._file.name,
+            file=str(self._file),
+            backend=base if isinstance(base, str) else DEFAULT_BACKEND,
+            apps="" if loaded.feature("apps") else "apps are off ([features] apps)",
+            methods=tuple(
+                each
+                for each in ("api", "chatgpt")
+                if forced in (None, each) and (not allowed or each in allowed)
+            ),
+        )
+
+    async def _renewed(self, login: Login, *, forced: bool = False) -> Login:
+        if self.renew is None or login.kind != "chatgpt":
+            return login
+        try:
+            renewed = await self.renew(login, forced)
+        except CoreError as error:
+            # The backend has the last word on the tokens that are there.
+            self._ended = (login.refresh_token, error.message)
+            return login
+        self._ended = None
+        if renewed is None:
+            return login
+        self._in_keyring = None
+        return replace(renewed, store=login.store)
+
+    def _why_ended(self, login: Login) -> str:
+        if self._ended is None or self._ended[0] != login.refresh_token:
+            return ""
+        return f"the tokens were not refreshed: {self._ended[1]}"
 
     async def _route(self, login: Login, loaded: Loaded) -> Routing:
         known = self._known_routing(login, loaded)
@@ -162,6 +233,8 @@ class Account:
         return routing if backend_of(login, loaded).identity == identity else None
 
     async def _login(self, loaded: Loaded) -> Login:
+        if (given := self.given()) is not None:
+            return given
         store = _store(loaded)
         if store in ("keyring", "auto"):
             try:
@@ -192,8 +265,7 @@ class Account:
     async def _keyring_login(self) -> Login | None:
         now = self._deps.clock.monotonic()
         if self._in_keyring is None or now - self._in_keyring[0] > _KEYRING_TRUSTED_FOR:
-            home = await anyio.to_thread.run_sync(self._codex_home.resolve)
-            entry = f"cli|{sha256(str(home).encode()).hexdigest()[:16]}"
+            entry = await anyio.to_thread.run_sync(keyring_entry, self._codex_home)
             secret = await self._deps.secrets.get(KEYRING_SERVICE, entry)
             self._in_keyring = (now, None if secret is None else parse_login(secret.encode()))
         return self._in_keyring[1]

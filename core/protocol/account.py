@@ -1,6 +1,10 @@
-"""Wire types of `account/read`."""
+"""Wire types of the account methods."""
 
 from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
 
 from core.protocol.base import Params, Wire
 
@@ -48,3 +52,62 @@ class AccountReadResult(Wire):
     user_id: str | None = None
     requires_openai_auth: bool = True
     workspace_routing: WorkspaceRouting | None = None
+
+
+LoginType = Literal[
+    "apiKey",
+    "chatgpt",
+    "chatgptDeviceCode",
+    "chatgptAuthTokens",
+    "amazonBedrock",
+    "amazonBedrockAccessKeys",
+]
+
+
+class AccountLoginStartParams(Params):
+    """Parameters of `account/login/start`; which of them are needed depends on `type`."""
+
+    type: LoginType
+    api_key: str | None = Field(default=None, repr=False)
+    access_token: str | None = Field(default=None, repr=False)
+    chatgpt_account_id: str | None = None
+    chatgpt_plan_type: str | None = None
+
+
+class AccountLoginStartResult(Wire):
+    """What the person is to do; members that the type does not have are left out."""
+
+    type: str
+    login_id: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    auth_url: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    verification_url: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    user_code: str | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+class AccountLoginCancelParams(Params):
+    """An attempt by its id, a UUID."""
+
+    login_id: str
+
+
+class AccountLoginCancelResult(Wire):
+    """`canceled` or `notFound`."""
+
+    status: str
+
+
+class AccountLoginCompleted(Wire):
+    """Notification `account/login/completed`; `login_id` null where there was no attempt."""
+
+    login_id: str | None
+    success: bool
+    error: str | None
+    onboarding_entrypoint: str | None = None
+
+
+class AccountUpdated(Wire):
+    """Notification `account/updated`; `auth_mode` null when nobody is signed in."""
+
+    auth_mode: str | None
+    plan_type: str | None
+    reason: str | None = None

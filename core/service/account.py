@@ -33,7 +33,7 @@ class AccountService:
         """Who is signed in; a workspace's name and routing as the backend tells them."""
         from core.protocol.account import AccountReadResult
 
-        state = await self._account.state()
+        state = await self._account.state(fresh=params.refresh_token)
         if state.routing is not None:
             await self._account.refresh()
         login = state.login

@@ -80,6 +80,19 @@ DOCTOR_METHODS = ("jackfield/doctor",)
 EXPLAIN_METHODS = ("jackfield/explain",)
 """Of `core.service.explain`."""
 
+ACCOUNT_METHODS = (
+    "account/login/start",
+    "account/login/cancel",
+    "account/logout",
+    "jackfield/account/facts",
+    "jackfield/account/login",
+    "jackfield/account/state",
+    "jackfield/account/open",
+    "jackfield/account/cancel",
+    "jackfield/account/logout",
+)
+"""Of `core.service.account_login`."""
+
 
 def late(methods: Iterable[str], make: Callable[[], Mapping[str, Handler]]) -> dict[str, Handler]:
     """Handlers of these methods, all of one service.

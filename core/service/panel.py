@@ -214,6 +214,11 @@ class PanelService:
             return
         await self._reconsider(account=account, plugins=_concerns_plugins(delta), cause="config")
 
+    async def account_changed(self) -> None:
+        """Another sign-in that no watched file tells of."""
+        if self._started:
+            await self._guarded(partial(self._reconsider, account=True, plugins=False))
+
     async def reconsider(self) -> None:
         """Everything that is derived from files, once more."""
         await self._layers.config.refresh()
