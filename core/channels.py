@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import msgspec
 
+from core.errors import CoreError
 from core.protocol.events import (
     CoreEvent,
     Event,
@@ -66,6 +67,7 @@ class Subscription:
         self._skipped = 0
         self._wake = anyio.Event()
         self._closed = False
+        self._failure: CoreError | None = None
 
     def put(self, event: Event) -> None:
         """Called by the hub on the event loop; never blocks, never raises."""
@@ -89,9 +91,9 @@ class Subscription:
                 return
         self._wake.set()
 
-    def close(self) -> None:
-        """End the iteration after what is waiting."""
-        self._closed = True
+    def close(self, failure: CoreError | None = None) -> None:
+        """End the iteration after what is waiting; with `failure`, where it should not have."""
+        self._closed, self._failure = True, failure
         self._wake.set()
 
     def take(self) -> list[CoreEvent]:
@@ -106,11 +108,17 @@ class Subscription:
         return taken
 
     async def batches(self) -> AsyncGenerator[list[CoreEvent]]:
-        """Whatever waits, as one list, each time something does."""
+        """Whatever waits, as one list, each time something does.
+
+        Raises:
+            CoreError: What cut the subscription off; nothing more can be heard on it.
+        """
         while True:
             if batch := self.take():
                 yield batch
                 continue
+            if self._failure is not None:
+                raise self._failure
             if self._closed:
                 return
             self._wake = anyio.Event()
@@ -153,7 +161,7 @@ class EventHub:
             self._subscriptions.remove(subscription)
             subscription.close()
 
-    def close(self) -> None:
-        """End all subscriptions."""
+    def close(self, failure: CoreError | None = None) -> None:
+        """End all subscriptions, with `failure` where something cut them off."""
         for subscription in self._subscriptions:
-            subscription.close()
+            subscription.close(failure)

@@ -19,7 +19,9 @@ from tui.settings import THEMES, read_settings
 from tui.terminal import BackgroundQuery, prepare_frames, prepare_output, refusal, wants_ascii
 
 # Options whose value is the next word; those of the verbs among them.
-VALUED = frozenset({"--theme", "--cwd", "--home", "-c", "--config", "--enable", "--disable"})
+VALUED = frozenset(
+    {"--connect", "--theme", "--cwd", "--home", "-c", "--config", "--enable", "--disable"}
+)
 
 
 def verb_of(arguments: Sequence[str]) -> str:
@@ -50,6 +52,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--theme", choices=THEMES, help="instead of the terminal's own tone")
     made.add_argument("--cwd", type=Path, metavar="DIR", help="the workspace, instead of here")
     made.add_argument("--home", type=Path, metavar="DIR", help="the Codex home to show")
+    made.add_argument(
+        "--connect",
+        metavar="COMMAND",
+        help="show what an app-server elsewhere has: the command that starts it "
+        "('ssh devbox jackfield app-server'), or unix:PATH where one listens",
+    )
     return made
 
 
@@ -63,12 +71,14 @@ def options_of(arguments: Sequence[str]) -> Options:
     home: Path | None = given.home.expanduser().absolute() if given.home else None
     if home is not None and not home.is_dir():
         made.error(f"--home: {home} is no folder")
+    _check_connect(made, given)
     environ = dict(os.environ)
     if home is not None:
         environ["CODEX_HOME"] = str(home)
     settings = read_settings(config_dir(environ))
     return Options(
         demo=given.verb == "demo",
+        connect=given.connect or "",
         read_only=given.read_only,
         consent_all=given.yes,
         ascii=wants_ascii(given.ascii if given.ascii is not None else settings.ascii),
@@ -79,6 +89,21 @@ def options_of(arguments: Sequence[str]) -> Options:
         cwd=cwd,
         environ=environ,
     )
+
+
+def _check_connect(made: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """End the process where `--connect` means nothing."""
+    if given.connect is None:
+        return
+    other = "demo" if given.verb else "--home" if given.home else "--cwd" if given.cwd else ""
+    if other:
+        made.error(f"--connect: {other} is of no use: the other side works where it was started")
+    from core.client.target import check_target
+
+    try:
+        check_target(given.connect)
+    except ValueError as error:
+        made.error(f"--connect: {error}")
 
 
 def run(arguments: Sequence[str]) -> int:

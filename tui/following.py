@@ -72,6 +72,7 @@ class FollowingApp(App[None]):
         self.place = Place(read_only=READ_ONLY if read_only else "", starts_all=consent_all)
         self.changes: Signal[set[Changed]] = Signal(self, "store-changed")
         self.controller: Controller | None = None
+        self._to_do_again: list[Callable[[CoreClient], object]] = []
 
     def _handle_exception(self, error: Exception) -> None:
         log.error("the panel stopped", exc_info=error)
@@ -115,6 +116,7 @@ class FollowingApp(App[None]):
         try:
             status = await client.call(methods.JACKFIELD_STATUS, wire.NoParams())
         except CoreError as error:
+            self._to_do_again.append(self._learn_place)
             self._lose(error)
             return
         place = self.place
@@ -130,6 +132,7 @@ class FollowingApp(App[None]):
         try:
             await client.call(methods.JACKFIELD_PANEL_START, params)
         except CoreError as error:
+            self._to_do_again.append(self._start_panel)
             self.tell(f"The panel's thread did not start: {error.message}", fault=True)
         else:
             self.tell_changes(self.store.opened())
@@ -146,8 +149,12 @@ class FollowingApp(App[None]):
             self.changes.publish(changed)
 
     def on_core_session(self, message: bridge.CoreSession) -> None:
-        """A subscription stands."""
+        """A subscription stands; what failed for want of a connection is done now."""
         self.store.begin_session()
+        failed, self._to_do_again = self._to_do_again, []
+        if self.controller is not None:
+            for do in failed:
+                do(self.controller.client)
 
     def on_core_rows(self, message: bridge.CoreRows) -> None:
         """A domain was read."""

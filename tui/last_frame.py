@@ -107,6 +107,7 @@ def last_frame(options: Options) -> LastFrame | None:
     if (
         sys.platform == "win32"
         or options.demo
+        or options.connect
         or not (state_dir(options.environ) / FIRST_START).exists()
     ):
         return None

@@ -72,11 +72,18 @@ class CoreLink:
 
 def _core_opener(options: Options) -> AbstractAsyncContextManager[CoreClient]:
     # Loaded here, in the thread; `_open` and `open_demo` find them loaded.
-    import_module("core.staging")
+    if not options.connect:
+        import_module("core.staging")
     if options.demo:
         from core.demo import open_demo
 
         return open_demo(options.environ)
+    if options.connect:
+        from core.client.remote import open_remote
+        from core.deps import SystemClock
+
+        clock, read_only = SystemClock(), options.read_only
+        return open_remote(options.connect, options.environ, clock, read_only=read_only)
     import_module("core.deps")
     return _open(options)
 
@@ -93,7 +100,7 @@ async def _open(options: Options) -> AsyncGenerator[CoreClient]:
 
 def is_first_start(options: Options) -> bool:
     """True once: the mark is in our own state folder."""
-    if options.demo:
+    if options.demo or options.connect:
         return False
     mark = state_dir(options.environ) / FIRST_START
     try:

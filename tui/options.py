@@ -17,6 +17,8 @@ class Options:
 
     Attributes:
         demo: Show the embedded world.
+        connect: Where the core runs: a command that speaks the app-server protocol, or
+            `unix:PATH`; "" = in this process.
         read_only: Refuse every write to files that are not ours.
         consent_all: Start servers without asking first.
         ascii: Draw with ASCII only.
@@ -31,6 +33,7 @@ class Options:
     cwd: Path
     environ: Mapping[str, str] = field(repr=False)
     demo: bool = False
+    connect: str = ""
     read_only: bool = False
     consent_all: bool = False
     ascii: bool = False

@@ -155,7 +155,14 @@ async def _open(
 
 def _listen(url: str) -> Path | None:
     """None: stdin and stdout."""
-    return None if url == STDIO else _socket(url)
+    if url == STDIO:
+        return None
+    try:
+        return _socket(url)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(
+            f"unsupported --listen URL `{url}`: {error}; or {STDIO}"
+        ) from None
 
 
 def _socket(url: str) -> Path:
@@ -164,4 +171,4 @@ def _socket(url: str) -> Path:
     try:
         return socket_path(url)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"unsupported URL: {error}") from None
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from textual.pilot import Pilot
 
 from core.client.contract import CoreClient
 from tests.fakes.client import FakeClient
+from tests.fakes.wired import wired
 from tests.tui import world
 from tui.app import JackfieldApp
 from tui.panes.list_pane import ListPane
@@ -106,12 +108,31 @@ async def panel(
     settle: bool = True,
     **options: Any,
 ) -> AsyncGenerator[Panel]:
-    """A running panel; `tab` is the key of the tab to begin with."""
+    """A running panel; `tab` is the key of the tab to begin with.
+
+    With JACKFIELD_PILOT=wire in the environment the fake core is on the other end of a wire.
+    """
     client = client or FakeClient(**world.ALL)
+    over_wire = os.environ.get("JACKFIELD_PILOT") == "wire"
+    async with wired(client) if over_wire else nullcontext(client) as reached:
 
-    async def ready() -> CoreClient:
-        return client
+        async def ready() -> CoreClient:
+            return reached
 
+        async with _running(client, ready, size, tab, connect, settle, options) as made:
+            yield made
+
+
+@asynccontextmanager
+async def _running(
+    client: FakeClient,
+    ready: Callable[[], Any],
+    size: tuple[int, int],
+    tab: str,
+    connect: Callable[[], Any] | None,
+    settle: bool,
+    options: dict[str, Any],
+) -> AsyncGenerator[Panel]:
     options.setdefault("now", world.now)
     app = JackfieldApp(connect or ready, **options)
     app.animation_level = "none"

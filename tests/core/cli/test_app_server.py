@@ -81,4 +81,4 @@ def test_what_cannot_be_listened_on_is_refused_with_what_can(tmp_path: Path, url
         check=False,
     )
     assert done.returncode == 2
-    assert f"unsupported URL: `{url}` is not unix:PATH" in done.stderr
+    assert f"unsupported --listen URL `{url}`: `{url}` is not unix:PATH" in done.stderr
