@@ -58,6 +58,8 @@ def _linked(scene: Scene, target: Target) -> Found | None:
         return None
     if row.accessible or app_id in scene.installed:
         return passed("linked to this account")
+    if not scene.snapshot_at:
+        return None  # the hosted tools tell, and nobody has read them
     page = actions.on_page(row.install_url or "https://chatgpt.com/apps")
     return failed("not linked to this account", _for(page, app_id), _again(app_id))
 
@@ -97,7 +99,7 @@ def _absent(scene: Scene, app_id: str) -> Found:
         said = f"the hosted server's tools could not be read: {failure}"
         return failed(said, _again(app_id), evidence=[Evidence(wire=failure)])
     if not scene.snapshot_at:
-        if app is not None and app.accessible:
+        if app is not None:
             said = "app/read and app/list answer; app/installed is empty until a snapshot is "
             said += "committed: two caches, two permission paths"
             return normal(said, _again(app_id), ends=True)

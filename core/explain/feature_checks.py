@@ -17,7 +17,9 @@ def _configuration(scene: Scene, target: Target) -> Found:
     if fault is None:
         return passed("every file can be used", Evidence(file=scene.config_file or None))
     where = actions.place(fault.evidence)
-    said = f"Codex refuses the configuration: {where}: {fault.message}"
+    key = f"{fault.evidence.key}: " if fault.evidence.key else ""
+    words = fault.message if fault.message.startswith(key) else f"{key}{fault.message}"
+    said = f"Codex refuses the configuration: {where}: {words}"
     mend = actions.write(fault.evidence, "correct it, or take it out")
     if fault.domain == "servers" and fault.subject:
         return failed(said, actions.edit(fault.subject, fault.evidence), evidence=[fault.evidence])

@@ -7,6 +7,7 @@ from core.explain.scene import Scene, Target
 from core.explain.step import Found, Step, failed, normal, passed
 from core.protocol.facts import Evidence, Problem
 from core.protocol.jackfield_explain import Action
+from core.protocol.jackfield_install import IgnoredPart
 from core.protocol.rows import MarketplaceRow, PluginRow
 
 _KINDS = {
@@ -34,7 +35,7 @@ def _marketplace(scene: Scene, target: Target) -> Found | None:
     if plugin is None:
         return None
     market = scene.marketplaces.get(plugin.marketplace)
-    if market is None:
+    if market is None or plugin.left_over == "notOffered":
         if plugin.state == "leftOver":
             return _gone(plugin)
         return passed("its marketplace is known", plugin.evidence)
@@ -53,8 +54,13 @@ def _marketplace(scene: Scene, target: Target) -> Found | None:
 
 def _gone(plugin: PluginRow) -> Found:
     mends: list[Action] = [actions.remove_plugin(plugin.plugin_id)]
+    market = plugin.plugin_id.rpartition("@")[2]
     if plugin.left_over == "moved":
         mends.insert(0, actions.install(plugin.moved_to, f"install it from {plugin.moved_to}"))
+    elif plugin.left_over == "marketplaceGone":
+        mends.append(Action(id="list.add", label=f"add its marketplace again, {market}"))
+    elif plugin.left_over == "notOffered":
+        mends.append(actions.author(market, "offer it again"))
     return failed(plugin.reason, *mends, evidence=[plugin.enabled_at, plugin.evidence])
 
 
@@ -67,7 +73,8 @@ def _unusable(market: MarketplaceRow, fault: Problem | None) -> Found:
     elif fault is not None and fault.hint:
         mends.append(_by_hand(market, fault))
     elif fault is not None and market.source != "git":
-        mends.append(actions.write(fault.evidence, "correct the file"))
+        what = "rename it" if fault.rule == "marketplace-name" else "correct the file"
+        mends.append(actions.write(fault.evidence, what))
     if market.source == "git" and not mends:
         mends.append(actions.upgrade(market.name, market.id))
     if market.evidence.key or market.id.startswith("config:"):
@@ -178,6 +185,10 @@ def _content(scene: Scene, target: Target) -> Found | None:
     compat = scene.compat.get(plugin.plugin_id) if plugin is not None else None
     if target.kind != "plugin" or plugin is None or compat is None or not compat.known:
         return None
+    if (
+        dropped := next((part for part in compat.ignores if part.what == "server"), None)
+    ) is not None:
+        return _dropped(plugin, dropped)
     ignored = "; ".join(f"{len(part.names)} {part.what} unused" for part in compat.ignores)
     at = [Evidence(file=path) for path, _ in compat.faults]
     if not compat.nothing:
@@ -197,6 +208,12 @@ def _content(scene: Scene, target: Target) -> Found | None:
         return failed(f"Codex uses nothing of it: {path}: {said}", update, mend, evidence=at)
     said = "Codex uses nothing of it" + (f": {ignored}" if ignored else ", it is empty")
     return normal(said, evidence=[Evidence(file=compat.read_from or None)], ends=True)
+
+
+def _dropped(plugin: PluginRow, part: IgnoredPart) -> Found:
+    author = actions.author(f"the author of {plugin.plugin_id}", "correct the entry")
+    said = f"Codex leaves its server {part.names[0]} out: {part.reason.removeprefix('left out: ')}"
+    return failed(said, author, actions.update(plugin.plugin_id))
 
 
 STEPS = (

@@ -152,6 +152,8 @@ def _runtime(scene: Scene, target: Target) -> Found | None:
             return unknown("not started here, so nobody has asked it", again)
         case "starting":
             return unknown("it is starting", again, evidence=[at])
+        case _ if unset := ", ".join(scene.server_facts(row.name).unset):
+            return unknown(f"not tried without {unset}", evidence=[at])
         case _ if refused(scene, row):
             return passed("it answers, and wants to know who asks", at)
         case "cancelled":
@@ -201,6 +203,8 @@ def _inventory(scene: Scene, target: Target) -> Found | None:
     if not row.tools:
         return _filtered(scene, row)
     part = "" if row.tools == row.tools_total else f", {row.tools_total - row.tools} filtered"
+    if row.resources is None:
+        part += "; resources not listed: none offered, or only tools and sign-in were asked for"
     return passed(f"{row.tools} tools{part}", Evidence(at=row.heard_at))
 
 
