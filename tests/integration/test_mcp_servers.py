@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -130,3 +131,72 @@ async def test_time_server_in_both_eras(era: Era, version: str) -> None:
         params = {"name": "get_current_time", "arguments": {"timezone": "UTC"}}
         result = await session.request("tools/call", params, deadline=10)
         assert "UTC" in result["content"][0]["text"]
+
+
+@pytest.mark.needs("node", EVERYTHING)
+async def test_a_resource_of_everything_is_followed_and_its_change_arrives() -> None:
+    async with over_stdio(*everything(), "stdio") as session:
+        await session.open(deadline=20)
+        resources = (await session.request("resources/list", {}, deadline=10))["resources"]
+        uri = resources[0]["uri"]
+        read = await session.request("resources/read", {"uri": uri}, deadline=10)
+        assert read["contents"][0]["uri"] == uri
+        await session.request("resources/subscribe", {"uri": uri}, deadline=10)
+        toggle = {"name": "toggle-subscriber-updates", "arguments": {}}
+        await session.request("tools/call", toggle, deadline=10)
+        async for message in session.incoming:
+            if message.method == "notifications/resources/updated":
+                assert message.params["uri"] == uri
+                return
+
+
+async def inventory(session: Session) -> dict[str, int]:
+    """How much there is of each kind that the server promises."""
+    hello = await session.open(deadline=30)
+    kinds = {"tools": "tools/list", "resources": "resources/list", "prompts": "prompts/list"}
+    return {
+        kind: len((await session.request(method, {}, deadline=10))[kind])
+        for kind, method in kinds.items()
+        if kind in hello.capabilities
+    }
+
+
+async def said(session: Session, name: str, **arguments: Any) -> str:
+    params = {"name": name, "arguments": arguments}
+    result = await session.request("tools/call", params, deadline=20)
+    assert not result.get("isError"), result
+    return result["content"][0]["text"]
+
+
+@pytest.mark.needs("node", "mcp-server-filesystem")
+async def test_the_filesystem_server_reads_what_it_may(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("grüße")
+    async with over_stdio("mcp-server-filesystem", str(tmp_path)) as session:
+        assert (await inventory(session))["tools"] == 14
+        read = await said(session, "read_text_file", path=str(tmp_path / "note.txt"))
+        assert read == "grüße"
+
+
+@pytest.mark.needs("node", "mcp-server-memory")
+async def test_the_memory_server_remembers(tmp_path: Path) -> None:
+    file = tmp_path / "memory.jsonl"
+    command = ["env", f"MEMORY_FILE_PATH={file}", "mcp-server-memory"]
+    async with over_stdio(*command) as session:
+        assert (await inventory(session))["tools"] == 9
+        entity = {"name": "a", "entityType": "thing", "observations": ["is here"]}
+        await said(session, "create_entities", entities=[entity])
+        assert "is here" in await said(session, "read_graph")
+
+
+@pytest.mark.needs("git")
+@pytest.mark.parametrize(
+    ("era", "version"), [("handshake", "2025-06-18"), ("modern", "2026-07-28")]
+)
+async def test_the_git_server_in_both_eras(tmp_path: Path, era: Era, version: str) -> None:
+    await anyio.run_process(["git", "init", "-q", str(tmp_path)])
+    command = [sys.executable, "-m", "mcp_server_git", "--repository", str(tmp_path)]
+    async with over_stdio(*command, era=era) as session:
+        assert (await session.open(deadline=30)).protocol_version == version
+        tools = (await session.request("tools/list", {}, deadline=10))["tools"]
+        assert len(tools) == 12
+        assert "branch" in (await said(session, "git_status", repo_path=str(tmp_path))).lower()
