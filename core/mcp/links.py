@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from core.mcp.client.session import Session
 from core.mcp.faults import StartFailed
@@ -17,6 +17,9 @@ from core.ports import HttpFactory
 from core.process import Processes
 from core.seams import BearerSource
 from core.threads.policy import ThreadPolicy
+
+if TYPE_CHECKING:
+    from core.mcp.client.eras import Era
 
 _UI = "io.modelcontextprotocol/ui"
 _FORM = "openai/form"
@@ -112,8 +115,10 @@ class Links:
             redirects=endpoint.redirects,
             legacy_sse=self._policy.negotiate and not (endpoint.hosted or endpoint.enterprise),
         )
+        # Enterprise servers speak the newer protocol first, and the older one where they must.
+        era = "auto" if endpoint.enterprise else "handshake"
         async with open_http_session(
-            target, self._introduction(threaded), http=self._plumbing.http
+            target, self._introduction(threaded, era), http=self._plumbing.http
         ) as session:
             yield session
 
@@ -157,7 +162,7 @@ class Links:
 
         return refused
 
-    def _introduction(self, threaded: bool) -> Any:
+    def _introduction(self, threaded: bool, era: Era = "handshake") -> Any:
         from core.mcp.client.eras import Introduction
 
         identity = self._policy.identity
@@ -166,6 +171,7 @@ class Links:
             title=identity.client_title,
             version=self._plumbing.version,
             capabilities=self.capabilities(threaded=threaded),
+            era=era,
         )
 
 

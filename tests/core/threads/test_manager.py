@@ -364,7 +364,23 @@ async def test_bad_requests_are_refused_in_the_real_words(
     assert caught.value.message == message
 
 
-async def test_tools_and_auth_only_asks_for_no_resources(deps: Deps) -> None:
+async def test_status_list_returns_raw_server_and_tool_names(deps: Deps) -> None:
+    config = (
+        '[mcp_servers."some-server"]\ncommand = "a"\n[mcp_servers.some_server]\ncommand = "b"\n'
+    )
+    tools = [tool("look-up.raw"), tool("look_up_raw"), tool("Look Up/raw")]
+    maker = FakeMaker(**{"some-server": Script(tools=tools), "some_server": Script(tools=tools)})
+    async with world(deps, config, maker=maker) as here:
+        rows = (await here.client().call("mcpServerStatus/list"))["data"]
+        assert [row["name"] for row in rows] == ["some-server", "some_server"]
+        for row in rows:
+            assert set(row["tools"]) == {"look-up.raw", "look_up_raw", "Look Up/raw"}
+            assert {name: told["name"] for name, told in row["tools"].items()} == {
+                name: name for name in row["tools"]
+            }
+
+
+async def test_tools_and_auth_only_skips_slow_inventory_calls(deps: Deps) -> None:
     maker = FakeMaker(one=Script(capabilities={"tools": {}, "resources": {}}))
     for method in ("resources/list", "resources/templates/list"):
         maker.scripts["one"].gate(method)
