@@ -113,7 +113,7 @@ class RemoteClient:
         return session.peer
 
     def _gone(self) -> Unavailable:
-        return Unavailable(f"no connection to {self._opener.what}: {self._lost}")
+        return Unavailable(f"no connection: {self._lost}", hint=f"tried: {self._opener.what}")
 
     async def _connect(self) -> _Session:
         session = _Session()

@@ -69,7 +69,9 @@ class Suite:
         return outcomes
 
     def _arguments(self, names: Iterable[str]) -> list[str]:
-        ours = [sys.executable, str(HERE / "server.py")]
+        # JACKFIELD_WIRE=socket: through a unix socket and a relay to it.
+        over = {"socket": "socket_server.py"}.get(os.environ.get("JACKFIELD_WIRE", ""), "server.py")
+        ours = [sys.executable, str(HERE / over)]
         server, cli = shlex.join([*ours, "app-server"]), shlex.join(ours)
         if self.name == "mcp":
             loose = ["--loose"] if self.scope.get("loose") else []

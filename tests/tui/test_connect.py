@@ -60,7 +60,7 @@ async def test_rows_stay_while_the_connection_is_lost_and_it_is_made_again():
         side.kill()
         await made.until(lambda: "no route" in made.app.store.lost)
         await made.pilot.pause()
-        assert "the core cannot be heard: no connection to ssh devbox" in made.status
+        assert "the core cannot be heard: no connection: no route" in made.status
         assert "code-review" in made.line("code-review")
         made.client.put("plugins", *world.PLUGINS[2:])
         side.refusal = None

@@ -125,7 +125,7 @@ async def test_what_waits_when_the_far_side_is_killed_fails_and_the_next_session
                 await asked.wait()
                 here.push(Notice(area="panel", about="x", text="last"))
                 side.kill()
-                with pytest.raises(Unavailable, match="no connection to ssh devbox .*hung up"):
+                with pytest.raises(Unavailable, match="no connection: it has hung up"):
                     async for _ in subscription:
                         pass
             assert failures[0].message.startswith("jackfield/plugin/detail: no answer")
@@ -144,7 +144,7 @@ async def test_one_that_cannot_be_reached_is_tried_again_only_by_a_subscriber():
     async with linked(FakeClient()) as (there, side):
         side.refusal = Unavailable("no route")
         for _ in range(2):
-            with pytest.raises(Unavailable, match="no connection to ssh devbox .*: no route"):
+            with pytest.raises(Unavailable, match="no connection: no route"):
                 await there.call(JACKFIELD_STATUS, NOTHING)
         assert side.calls == 1
         side.refusal = None
