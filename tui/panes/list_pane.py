@@ -82,6 +82,7 @@ class ListPane(Horizontal):
         self._changes = changes
         self._stale = True
         self._settled = False
+        self._following = False
         self._ticks = 0
 
     @property
@@ -243,6 +244,13 @@ class ListPane(Horizontal):
 
     @on(RowList.Highlighted)
     def _highlighted(self) -> None:
+        # The cursor's own line is painted first; keys that come faster share what follows.
+        if not self._following:
+            self._following = True
+            self.call_after_refresh(self._follow_cursor)
+
+    def _follow_cursor(self) -> None:
+        self._following = False
         self._show_selected()
 
     @on(RowList.Activated)
