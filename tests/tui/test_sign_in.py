@@ -28,7 +28,7 @@ from tui.app import JackfieldApp
 from tui.screens import sign_in as sheet_of
 from tui.screens.sign_in import SignInSheet
 from tui.screens.sign_in_forms import BearerSheet, ClientSheet
-from tui.screens.sign_in_link import WholeLink
+from tui.screens.sign_in_link import SaveLink, WholeLink
 from tui.widgets.confirm import Confirm
 from tui.widgets.page_view import PageView
 
@@ -206,8 +206,6 @@ async def test_a_paste_that_is_not_it_says_why_and_keeps_asking(deps: Deps):
             await p.until(lambda why=why: why in sheet._paste.fault)  # type: ignore[reportPrivateUsage]
             assert sheet._paste.display  # type: ignore[reportPrivateUsage]
         assert not p.stored()
-        await p.press("escape")
-        assert p.app.screen is sheet
         await p.paste(p.site.person(p.url))
         await p.shows("● signed in until ")
 
@@ -323,9 +321,11 @@ async def test_the_link_is_copied_shown_whole_and_written_for_the_person_alone(d
         lines = p.app.screen.shown.split("\n")  # type: ignore[attr-defined]
         assert {len(line) for line in lines[:-1]} == {80}
         await p.press("escape")
+        await p.until(lambda: isinstance(p.app.screen, SignInSheet))
         await p.press("w")
+        await p.until(lambda: isinstance(p.app.screen, SaveLink) and p.app.focused is not None)
         await p.press("enter")
-        await p.shows("written to ")
+        await p.shows("written to")
         file = deps.cwd / "sign-in.txt"
         assert file.read_text() == url
         assert stat.S_IMODE(os.stat(file).st_mode) == 0o600

@@ -297,7 +297,8 @@ class SignInSheet(Sheet[NotBegun | None]):
         """A paste beside the field is one into it, and needs no enter."""
         event.stop()
         if self._shown.waits and event.text.strip():
-            self.action_paste()
+            # The field stays without the focus: the next paste takes the place of this one.
+            self.add_class("-pasting")
             text = _unwrapped(event.text)
             with self.prevent(Input.Changed):
                 self._paste.value = text
