@@ -289,8 +289,13 @@ class JackfieldApp(FollowingApp):
         self.open_dialog(partial(tell_ended, event=event))
 
     def explain_names(self, query: str, limit: int) -> Sequence[NameHit]:
-        """Names are not explained yet; the palette offers none."""
-        return ()
+        """Plugins, apps, tools and servers whose names match, best first."""
+        from tui.explain_deeds import names
+
+        return names(self, query, limit)
 
     def explain_name(self, id: str) -> None:
-        """Names are not explained yet."""
+        """Open Explain for one of them."""
+        from tui.explain_deeds import explain_it, target_of
+
+        self.open_dialog(partial(explain_it, asked=target_of(id)))

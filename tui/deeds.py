@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from core.protocol.rows import detail_of
 from tui import dialogs
+from tui.account_deeds import AccountDeeds
 from tui.commands import COMMANDS, Command, Offer
 from tui.controller import Decided
 from tui.doctor_deeds import DoctorDeeds
+from tui.explain_deeds import ExplainDeeds
 from tui.export_deeds import ExportDeeds
 from tui.family import READING, Family, NotReady
 from tui.import_deeds import ImportDeeds
@@ -226,6 +228,8 @@ FAMILIES: tuple[type[Family], ...] = (
     JumpDeeds,
     DoctorDeeds,
     ImportDeeds,
+    ExplainDeeds,
+    AccountDeeds,
     Common,
     ServerDeeds,
     TrafficDeeds,

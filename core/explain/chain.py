@@ -93,12 +93,14 @@ def _unread(scene: Scene) -> Check | None:
 def _walk(scene: Scene, target: Target) -> tuple[tuple[Check, ...], int | None]:
     chain: list[Check] = []
     stop: int | None = None
+    ended = False
     for step, found in _looks(scene, target):
-        if stop is not None:
+        if ended:
             chain.append(step.not_reached(scene, target))
             continue
         if found.status == "fail" or found.ends:
-            stop = len(chain)
+            stop = len(chain) if stop is None else stop
+            ended = not found.through
         chain.append(step.told(found))
     if stop is None:
         stop = next((at for at, check in enumerate(chain) if check.status == "unknown"), None)
@@ -174,7 +176,9 @@ def _verdict(kind: Kind, outcome: Outcome, chain: Sequence[Check], stop: int | N
     finding = chain[stop].finding
     match outcome:
         case "stopped":
-            return f"{_STOPPED[kind]}: {finding}."
+            behind = [check.finding for check in chain[stop + 1 :] if check.status == "fail"]
+            more = f"; apart from that, {behind[0]}" if behind else ""
+            return f"{_STOPPED[kind]}: {finding}{more}."
         case "normal":
             return f"Nothing is wrong: {finding}."
         case _:

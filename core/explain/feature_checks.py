@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.explain import actions
 from core.explain.scene import Scene, Target
 from core.explain.step import Found, Step, failed, passed
@@ -22,8 +24,9 @@ def _configuration(scene: Scene, target: Target) -> Found:
     said = f"Codex refuses the configuration: {where}: {words}"
     mend = actions.write(fault.evidence, "correct it, or take it out")
     if fault.domain == "servers" and fault.subject:
-        return failed(said, actions.edit(fault.subject, fault.evidence), evidence=[fault.evidence])
-    return failed(said, mend, evidence=[fault.evidence])
+        mend = actions.edit(fault.subject, fault.evidence)
+    # The rest of the file is read here, whatever Codex does.
+    return replace(failed(said, mend, evidence=[fault.evidence]), through=True)
 
 
 def _refused(problem: Problem, target: Target) -> bool:
@@ -35,7 +38,7 @@ def _refused(problem: Problem, target: Target) -> bool:
 def _policy(scene: Scene, target: Target) -> Found:
     closed = scene.closed
     if closed is None:
-        return passed("what an administrator requires can be read, or nothing is required")
+        return passed("the managed requirements can be read, or there are none")
     mend = actions.administrator(closed.evidence, "correct the requirements")
     return failed(
         f"the managed requirements cannot be read: {closed.message}; nothing is started",

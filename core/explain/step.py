@@ -12,13 +12,19 @@ from core.protocol.jackfield_explain import Action, Check, Layer, Status
 
 @dataclass(frozen=True)
 class Found:
-    """What a step found. `ends`: the path goes no further, without a fault."""
+    """What a step found.
+
+    Attributes:
+        ends: The path goes no further, without a fault.
+        through: It is a fault, and what lies behind can be looked at all the same.
+    """
 
     status: Status
     finding: str
     evidence: tuple[Evidence, ...] = ()
     actions: tuple[Action, ...] = ()
     ends: bool = False
+    through: bool = False
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,8 @@ class ExplainResult(Message, frozen=True, kw_only=True):
         outcome: `works`: nothing is in the way. `stopped`: `stop` is the first fault. `normal`:
             the path ends at `stop` as it is meant to. `unknown`: somebody has to be asked first.
         verdict: One sentence.
-        stop: Index of the check where the path ends, None when it goes all the way.
+        stop: Index of the first check that is in the way, None when none is. The path ends
+            there, but for faults that only Codex stumbles over: what lies behind them is told.
         candidates: What the name may mean, for `ambiguous`; names that are like it for
             `notFound`.
     """

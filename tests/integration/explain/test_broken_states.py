@@ -54,6 +54,8 @@ def assert_path(told: dict[str, Any]) -> None:
     before = [check["status"] for check in told["chain"][: told["stop"]]]
     behind = [check["status"] for check in told["chain"][told["stop"] + 1 :]]
     assert set(before) <= {"pass", "normal", "unknown"}, told
+    if told["chain"][told["stop"]]["id"] == "features.configuration":
+        return  # here the rest is read all the same
     if told["outcome"] in ("stopped", "normal"):
         assert set(behind) <= {"notReached"}, told
 

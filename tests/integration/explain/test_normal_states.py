@@ -59,6 +59,18 @@ def test_filtered_tools_are_counted_while_others_are_left(world: World):
     assert told["chain"][-1]["finding"].startswith("1 tools, 1 filtered")
 
 
+def test_what_only_codex_stumbles_over_hides_nothing_behind_it(world: World):
+    world.server("t", command="x", startup_timeout_sec=-1)
+    world.server(command="mytool")
+    told = world.explain("s")
+    assert told["chain"][told["stop"]]["id"] == "features.configuration"
+    assert [check["id"] for check in told["chain"] if check["status"] == "fail"] == [
+        "features.configuration",
+        "server.program",
+    ]
+    assert told["verdict"].endswith("; apart from that, mytool is not on PATH.")
+
+
 def test_a_name_of_several_things_is_asked_about(world: World):
     world.marketplace("s")
     world.server()
