@@ -96,7 +96,7 @@ class UpdateDeeds(Family):
         if row.listed == "leftOver":
             return [Offer("row.mend", "clean up", does="plugins.clean-up")]
         offers: list[Offer] = []
-        if count := len(self._behind(row)):
+        if count := len(self.view.index.behind.get(row.id, ())):
             offers.append(Offer("plugins.update", f"update {count}", about=row.name))
         if row.source == "git" and row.commit:
             word = "unpin" if row.pinned else "pin commit"
@@ -132,9 +132,8 @@ class UpdateDeeds(Family):
     def _behind(self, market: MarketplaceRow) -> list[PluginRow]:
         """Installed plugins of a marketplace that have an update."""
         view = self.view
-        keys = (key for key in view.index.updates if key.startswith("plugin:"))
-        rows = (row for key in keys if (row := view.plugin(key)) is not None)
-        return [row for row in rows if row.marketplace == market.id]
+        keys = view.index.behind.get(market.id, ())
+        return [row for key in keys if (row := view.plugin(key)) is not None]
 
     def _selected_market(self) -> MarketplaceRow | None:
         key = self.pane.selected

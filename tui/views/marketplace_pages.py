@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from core.protocol.rows import MarketplaceRow, PluginRow
@@ -161,7 +161,7 @@ def market_page(
     page: Page,
     row: MarketplaceRow | None,
     state: State | None,
-    members: Sequence[State],
+    signs: Counter[SignName],
     place: Place,
 ) -> None:
     """Where it comes from, what is wrong with it, and its plugins counted by sign."""
@@ -187,9 +187,8 @@ def market_page(
     if named := place.of(row.evidence):
         page.fact("named in", named, path=True)
     write_problems(page, row.problems, place)
-    if members:
-        counted = Counter(member.sign for member in members)
-        page.section("Plugins", str(len(members)))
+    if signs:
+        page.section("Plugins", str(signs.total()))
         for sign, word in _COUNTED:
-            if count := counted[sign]:
+            if count := signs[sign]:
                 page.item(sign, word, str(count))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from core.protocol.events import OperationProgress
 from core.protocol.rows import Domain, MarketplaceRow, PluginRow, Row, ServerRow
 from tui.commands import Offer
-from tui.signs import UNICODE, Glyphs, bar_parts
+from tui.signs import UNICODE, Glyphs, SignName, bar_parts
 from tui.store import ViewStore
 from tui.switching import SwitchTarget
 from tui.text import Part, blank
@@ -51,6 +52,7 @@ class Index:
     """Plugins under their marketplaces, in list order.
 
     Attributes:
+        behind: Those of `updates` by marketplace.
         whole: All rows, once they have been asked for.
     """
 
@@ -58,13 +60,29 @@ class Index:
     installed: set[str] = field(default_factory=set[str])
     updates: set[str] = field(default_factory=set[str])
     problems: set[str] = field(default_factory=set[str])
+    behind: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     whole: Listing | None = None
+    _signs: dict[str, dict[str, SignName]] = field(default_factory=dict[str, dict[str, SignName]])
+
+    def signs(self, group: str, rows: Mapping[str, PluginRow]) -> Counter[SignName]:
+        """How many plugins of a group have which sign; only what changes is looked at again."""
+        signs = self._signs.get(group)
+        if signs is None:
+            signs = self._signs[group] = dict[str, SignName]()
+            for key in self.groups.get(group, ()):
+                signs[key] = plugin_state(rows[key[7:]]).sign
+        return Counter(signs.values())
 
     def sort_in(self, key: str, row: PluginRow) -> None:
         """Put a plugin under what its row says now."""
+        for signs in self._signs.values():
+            if key in signs:
+                signs[key] = plugin_state(row).sign
+        behind = self.behind.setdefault(row.marketplace, set())
         for kept, wanted in (
             (self.installed, row.installed),
             (self.updates, wants_update(row)),
+            (behind, wants_update(row)),
             (self.problems, row.state in PROBLEM_STATES),
         ):
             if wanted:
@@ -402,11 +420,8 @@ class MarketplacesView(ListView):
             )
             return
         market = self.market(key)
-        members = [
-            plugin_state(self.store.plugins.rows[member[7:]])
-            for member in self.index.groups.get(key, ())
-        ]
-        market_page(page, market, market_state(market) if market else None, members, self.place)
+        signs = self.index.signs(key, self.store.plugins.rows)
+        market_page(page, market, market_state(market) if market else None, signs, self.place)
 
     def offers(self, key: str) -> list[Offer]:
         row = self.plugin(key)
