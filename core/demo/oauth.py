@@ -1,7 +1,7 @@
 """An authorization server and a protected MCP server's side of it, for the demo's sign-in.
 
 RFC 6749 with PKCE (RFC 7636), metadata (RFC 8414, RFC 9728) and dynamic registration (RFC 7591);
-a person approves on a page with one link. No secrets: everything is forgotten at the end.
+a person opens a page that approves by itself. No secrets: everything is forgotten at the end.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from urllib.parse import quote, urlencode
 from core.demo.http import Answer, Asked, as_json, as_page
 
 LIFETIME = 3600
+PAUSE = 2
+"""Seconds for which a person can read the page before it approves."""
 
 
 class AuthorizationServer:
@@ -43,6 +45,8 @@ class AuthorizationServer:
                 return self._approve(asked)
             case ("POST", "/token"):
                 return self._token(asked)
+            case ("POST", "/revoke"):
+                return self._revoke(asked)
             case _:
                 return Answer(status=404)
 
@@ -57,6 +61,7 @@ class AuthorizationServer:
             "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token",
             "registration_endpoint": f"{self.url}/register",
+            "revocation_endpoint": f"{self.url}/revoke",
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": ["S256"],
@@ -72,7 +77,12 @@ class AuthorizationServer:
         who = html.escape(asked.query.get("client_id", "somebody"))
         what = html.escape(asked.query.get("scope", " ".join(self._scopes)))
         link = html.escape("/approve?" + urlencode(dict(asked.query)))
-        text = f"<p>{who} asks for {what}.</p><p><a href='{link}'>Approve</a></p>"
+        text = (
+            f"<meta http-equiv=refresh content='{PAUSE};url={link}'>"
+            f"<p>{who} asks for {what}.</p>"
+            f"<p>This is the demo: it approves by itself in {PAUSE} s. "
+            f"<a href='{link}'>Approve now</a></p>"
+        )
         return as_page("Sign in to the demo", text)
 
     def _approve(self, asked: Asked) -> Answer:
@@ -105,6 +115,16 @@ class AuthorizationServer:
                 "scope": given.get("scope") or " ".join(self._scopes),
             }
         )
+
+    def _revoke(self, asked: Asked) -> Answer:
+        """RFC 7009: an unknown token is no error; a refresh token ends all that came of it."""
+        token = asked.form().get("token", "")
+        with self._lock:
+            self._tokens.pop(token, None)
+            if token in self._refresh:
+                self._refresh.discard(token)
+                self._tokens.clear()
+        return Answer()
 
     def _granted(self, given: dict[str, str]) -> bool:
         if given.get("grant_type") == "refresh_token":

@@ -163,7 +163,7 @@ def test_nothing_secret_reaches_the_terminal_the_logs_or_a_picture(
     tmux.press("Enter")
     tmux.until(lambda screen: bool(list(home.glob("*.svg"))))
     tmux.press("q")
-    tmux.until(lambda screen: "Pane is dead" in screen)
+    tmux.until(lambda screen: tmux("display-message", "-p", "-t", "p", "#{pane_dead}") == "1\n")
     secrets = [code, entry["access_token"], entry["refresh_token"]]
     places = {"terminal": tmux.bytes}
     logs = [file for file in (home / ".local").rglob("*.log*") if file.is_file()]
