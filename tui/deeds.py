@@ -14,7 +14,7 @@ from tui.account_deeds import AccountDeeds
 from tui.commands import COMMANDS, Command, Offer
 from tui.controller import Decided
 from tui.doctor_deeds import DoctorDeeds
-from tui.explain_deeds import ExplainDeeds
+from tui.explain_deeds import ExplainDeeds, TroubleDeeds
 from tui.export_deeds import ExportDeeds
 from tui.family import READING, Family, NotReady
 from tui.import_deeds import ImportDeeds
@@ -219,6 +219,7 @@ class Common(Family):
 
 
 FAMILIES: tuple[type[Family], ...] = (
+    TroubleDeeds,
     QuestionDeeds,
     UpdateDeeds,
     InstallDeeds,

@@ -25,6 +25,10 @@ PLACES = {
 }
 """Tab, and what stands before the id in a row's key, by domain."""
 _SEPARATOR = "\x1f"
+_STOPPED = frozenset(
+    {"failed", "waiting", "authenticationRequired", "blocked", "invalid", "untrusted"}
+)
+_UNUSED = frozenset({"notInstalled", "skipped", "empty", "broken", "blocked", "leftOver"})
 
 
 class ExplainDeeds(Family):
@@ -60,6 +64,29 @@ class ExplainDeeds(Family):
             kind, id = target
             asked = ExplainParams(target=id, kind=kind)
             self.app.open_dialog(partial(explain_it, asked=asked))
+
+
+class TroubleDeeds(ExplainDeeds):
+    """The same where the row says that something is wrong: there it is one of the first keys."""
+
+    def offers(self) -> list[Offer]:
+        key = self.pane.selected
+        row = self.pane.view.subject(key) if key is not None else None
+        return super().offers() if _in_trouble(row) else []
+
+
+def _in_trouble(row: Row | None) -> bool:
+    match row:
+        case ServerRow():
+            return row.status in _STOPPED
+        case PluginRow():
+            return row.state in _UNUSED
+        case ToolRow():
+            return row.kind == "tool" and not row.callable
+        case InstalledRow():
+            return not row.callable
+        case _:
+            return False
 
 
 def kind_of(row: Row | None) -> Kind | None:
