@@ -15,6 +15,7 @@ from textual.widgets import ContentSwitcher
 
 from core.protocol.events import LoginCompleted
 from tui import dialogs
+from tui.account_deeds import tell_account
 from tui.commands import Offer
 from tui.controller import Controller
 from tui.deeds import NOUNS, REGISTRY, TABS, Deeds
@@ -286,7 +287,8 @@ class JackfieldApp(FollowingApp):
 
     def login_completed(self, event: LoginCompleted) -> None:
         """Say how a sign-in ended, unless its sheet does."""
-        self.open_dialog(partial(tell_ended, event=event))
+        tell = tell_account if event.of == "account" else tell_ended
+        self.open_dialog(partial(tell, event=event))
 
     def explain_names(self, query: str, limit: int) -> Sequence[NameHit]:
         """Plugins, apps, tools and servers whose names match, best first."""

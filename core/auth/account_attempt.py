@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
 import anyio
@@ -29,6 +29,8 @@ REPLACED = "Login cancelled"
 _FAILED_PAGE = "The sign-in failed. You may close this window."
 _PATH = "/auth/callback"
 
+Run = Callable[[], Coroutine[Any, Any, None]]
+"""What an attempt does beside waiting, until it is cancelled."""
 Commit = Callable[[AccountTokens, bool], Awaitable[str]]
 """Stores tokens, with an API key where wanted; tells where."""
 
@@ -106,7 +108,7 @@ class AccountAttempt:
 
 async def browser_attempt(
     attempt: AccountAttempt, issuer: AccountIssuer, page: Callable[[str], str]
-) -> Callable[[], Awaitable[None]]:
+) -> Run:
     """Listen, and give it its page; what serves the redirect until it is cancelled is returned.
 
     Raises:
@@ -141,9 +143,7 @@ async def browser_attempt(
     return serve
 
 
-async def device_attempt(
-    attempt: AccountAttempt, issuer: AccountIssuer, clock: Clock
-) -> Callable[[], Awaitable[None]]:
+async def device_attempt(attempt: AccountAttempt, issuer: AccountIssuer, clock: Clock) -> Run:
     """Get a code; what asks until the person has answered is returned. Raises CoreError."""
     code = attempt.code = await issuer.device_code()
     attempt.url = code.page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +17,7 @@ from core.auth.account_attempt import (
     REPLACED,
     TIMEOUTS,
     AccountAttempt,
+    Run,
     Way,
     browser_attempt,
     device_attempt,
@@ -126,9 +127,7 @@ class AccountLogins:
             attempt.cancel(words)
             await attempt.closed.wait()
 
-    async def _wait(
-        self, attempt: AccountAttempt, run: Callable[[], Awaitable[None]], ended: Ended
-    ) -> None:
+    async def _wait(self, attempt: AccountAttempt, run: Run, ended: Ended) -> None:
         try:
             async with anyio.create_task_group() as waiting:
                 waiting.start_soon(run)
@@ -270,6 +269,7 @@ class AccountLogins:
             return await self._refreshed(document, stored)
 
     async def _refreshed(self, document: Document, stored: Login) -> Login:
+        after = document
         with anyio.CancelScope(shield=True):
             try:
                 got = await self.issuer.refreshed(stored.refresh_token, stored.client_id)

@@ -247,9 +247,10 @@ class ResourceUpdated(Occurrence, frozen=True, kw_only=True, tag="resource/updat
 
 
 class LoginCompleted(Occurrence, frozen=True, kw_only=True, tag="login/completed"):
-    """A sign-in ended."""
+    """A sign-in ended. `of`: `server`, or `account` for Codex's own."""
 
     name: str
+    of: Literal["server", "account"] = "server"
     login_id: str
     success: bool
     error: str = ""

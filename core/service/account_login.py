@@ -261,7 +261,14 @@ class AccountLoginService:
         scope.notify(COMPLETED, done)
         at = self._clock.now()
         self._emit(
-            LoginCompleted(at=at, name=ABOUT, login_id=login_id, success=not error, error=reason)
+            LoginCompleted(
+                at=at,
+                of="account",
+                name=ABOUT,
+                login_id=login_id,
+                success=not error,
+                error=reason,
+            )
         )
 
     async def _follow(self, scope: RequestScope, unwatched: bool = False) -> None:

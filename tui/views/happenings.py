@@ -159,9 +159,9 @@ def _other(event: Event | RowSeen, place: Place) -> Happening:
         case ResourceUpdated():
             return _resource(event)
         case LoginCompleted(success=True):
-            return Happening("server", event.name, "works", "signed in", "")
+            return Happening(event.of, event.name, "works", "signed in", "")
         case LoginCompleted():
-            return Happening("server", event.name, "failed", "sign-in", event.error)
+            return Happening(event.of, event.name, "failed", "sign-in", event.error)
         case FileChanged():
             by = "by Jackfield" if event.ours else "by another program"
             return Happening("files", place.path(event.file), "works", "changed", by)

@@ -498,7 +498,7 @@ async def test_the_browser_gets_an_address_that_leads_to_the_page_once(deps: Dep
         client.core.hub.listen(events.append)
         await client.ask("jackfield/account/cancel")
         ended = [event for event in events if isinstance(event, LoginCompleted)]
-        assert [(event.name, event.success) for event in ended] == [("account", False)]
+        assert [(event.of, event.success) for event in ended] == [("account", False)]
         assert (await client.ask("jackfield/account/state")).stage == "cancelled"
 
 
