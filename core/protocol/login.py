@@ -40,11 +40,12 @@ class LoginStep(Message, frozen=True, kw_only=True):
 
 
 class LoginDevice(Message, frozen=True, kw_only=True):
-    """What to type in where."""
+    """What to type in where. `interval`: seconds between two questions whether that was done."""
 
     user_code: str
     page: str
     page_with_code: str = ""
+    interval: float = 5.0
 
 
 class LoginState(Message, frozen=True, kw_only=True):

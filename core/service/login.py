@@ -341,7 +341,10 @@ def login_state(attempt: Attempt) -> LoginState:
         device=None
         if device is None
         else LoginDevice(
-            user_code=device.user_code, page=device.page, page_with_code=device.page_with_code
+            user_code=device.user_code,
+            page=device.page,
+            page_with_code=device.page_with_code,
+            interval=device.interval,
         ),
         ends_at=attempt.ends_at,
         scopes=attempt.scopes or (),

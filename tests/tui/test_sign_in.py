@@ -317,8 +317,9 @@ async def test_the_link_is_copied_shown_whole_and_written_for_the_person_alone(d
         assert p.app.clipboard == url
         await p.press("u")
         await p.until(lambda: isinstance(p.app.screen, WholeLink))
-        await p.until(lambda: url == p.app.screen.shown.replace("\n", ""))  # type: ignore[attr-defined]
-        lines = p.app.screen.shown.split("\n")  # type: ignore[attr-defined]
+        whole: Any = p.app.screen
+        await p.until(lambda: url == whole.shown.replace("\n", ""))
+        lines: list[str] = whole.shown.split("\n")
         assert {len(line) for line in lines[:-1]} == {80}
         await p.press("escape")
         await p.until(lambda: isinstance(p.app.screen, SignInSheet))

@@ -144,7 +144,6 @@ class SignInSheet(Sheet[NotBegun | None]):
         self.refresh_bindings()
 
     def _tick(self) -> None:
-        self._shown.turn += 1
         if self._shown.waits:
             self._look()
         elif self._shown.beginning:

@@ -14,8 +14,6 @@ from tui.widgets.page import Page, key_parts
 LIMIT = 300.0
 """Seconds that an attempt waits, for the bar."""
 INDENT = 5
-_EVERY = 5
-"""Seconds between two questions whether a device code has been typed in (RFC 8628)."""
 
 
 class SignInPage:
@@ -27,7 +25,6 @@ class SignInPage:
         stored: What is stored for the server; once it is done, what has just been stored.
         beginning: The servers are being asked.
         device: The code is shown instead of the link.
-        turn: Of the busy sign.
     """
 
     def __init__(
@@ -39,8 +36,12 @@ class SignInPage:
         self.stored: CredentialState | None = None
         self.beginning = False
         self.device = state is not None and state.device is not None
-        self.turn = 0
         self._said = ""
+
+    @property
+    def turn(self) -> int:
+        """Of the busy sign, which turns once a second."""
+        return int(self._now())
 
     # ── how it stands ──
 
@@ -147,7 +148,7 @@ class SignInPage:
         page.step("2", "Type in this code")
         page.button_like(spaced(device.user_code), indent=INDENT)
         self._waiting(page, state, "3", "Approve there; this page notices by itself")
-        page.text(f"asking every {_EVERY} s", "muted", indent=INDENT)
+        page.text(f"asking every {device.interval:g} s", "muted", indent=INDENT)
 
     def _waiting(self, page: Page, state: LoginState, number: str, text: str) -> None:
         sign, tone = page.glyphs.part("busy", self.turn)

@@ -15,7 +15,7 @@ from core import method_table as methods
 from core.compose import open_core
 from core.demo import demo_world
 from core.demo.world import DemoSecrets
-from core.protocol.events import LoginCompleted
+from core.protocol.events import Event, LoginCompleted
 from core.protocol.jackfield import NameParams, PanelStartParams
 from core.protocol.login import LoginIdParams, LoginPasteParams, LoginStartParams
 
@@ -38,7 +38,12 @@ async def test_it_is_made_by_browser_or_paste_kept_in_a_file_and_taken_back(past
     with anyio.fail_after(50):
         async with demo_world(delays=False) as world, open_core(world.deps()) as core:
             client, ended = core.client(), anyio.Event()
-            core.hub.listen(lambda event: isinstance(event, LoginCompleted) and ended.set())
+
+            def heard(event: Event) -> None:
+                if isinstance(event, LoginCompleted):
+                    ended.set()
+
+            core.hub.listen(heard)
             await client.call(methods.JACKFIELD_PANEL_START, PanelStartParams(consent_all=True))
             begun = await client.call(
                 methods.JACKFIELD_LOGIN_START, LoginStartParams(name="traces")
