@@ -47,7 +47,7 @@ class FirstFrame:
     def displayed(self) -> None:
         """Something was painted."""
         plugins = self._app.store.plugins
-        if self._over or not plugins.rows:
+        if self._over or not plugins.rows or not self._rows_stand:
             return
         self._over = True
         self.release()
@@ -56,6 +56,14 @@ class FirstFrame:
             frame = self._frame()
             if frame:
                 self._app.run_worker(partial(self._keep, frame), group="frame")
+
+    @property
+    def _rows_stand(self) -> bool:
+        """The list has its place on the screen and rows in it; the store has them earlier."""
+        from tui.widgets.row_list import RowList
+
+        lists = self._app.screen.query(RowList)
+        return any(each.size.height > 0 and len(each.visible_ids) > 0 for each in lists)
 
     async def _keep(self, frame: str) -> None:
         await anyio.to_thread.run_sync(self._kept.keep, frame)
