@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from core.protocol.rows import detail_of
 from tui import dialogs
 from tui.account_deeds import AccountDeeds
+from tui.app_deeds import AppDeeds
 from tui.commands import COMMANDS, Command, Offer
 from tui.controller import Decided
 from tui.doctor_deeds import DoctorDeeds
@@ -231,6 +232,7 @@ FAMILIES: tuple[type[Family], ...] = (
     ImportDeeds,
     ExplainDeeds,
     AccountDeeds,
+    AppDeeds,
     Common,
     ServerDeeds,
     TrafficDeeds,

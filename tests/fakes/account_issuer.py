@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -45,7 +45,7 @@ class AccountIssuerSite:
     refreshes: int = 0
 
     @contextmanager
-    def running(self) -> Iterator[AccountIssuerSite]:
+    def running(self) -> Generator[AccountIssuerSite]:
         server = _Server(("127.0.0.1", 0), _Handler)
         server.site = self
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -110,7 +110,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()

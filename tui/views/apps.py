@@ -295,6 +295,8 @@ class AppsView(ListView):
             page.title("Apps need a ChatGPT sign-in")
             page.gap()
             page.text(f"{who} Codex has no apps. Plugins and servers work as they are.")
+            page.gap()
+            page.keys(("A", "account: sign in"))
             return
         page.title("No app")
         page.gap()

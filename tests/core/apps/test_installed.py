@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 
 from core.apps.installed import REFRESH_FAILED
+from core.config.paths import Home
+from core.config.store import ConfigStore
 from core.errors import CoreError, InternalError
+from core.protocol.apps import AppInstalledParams
 from core.protocol.events import InstalledChanged, RefreshFailed, RefreshFinished
+from core.service.apps import AppsService
 from tests.core.apps.world import AppsWorld, apps_world
 from tests.fakes.chatgpt_backend import tool
 
@@ -50,6 +54,61 @@ async def test_the_snapshot_is_empty_until_it_is_refreshed_once(deps: Any, home:
         assert await read(world) == expected
         assert len(world.hosted.asked) == 1
         assert world.backend.requests == []
+
+
+async def test_installed_apps_force_refresh_only_refreshes_the_tools_snapshot(
+    deps: Any, home: Any
+) -> None:
+    async with apps_world(deps, home) as world:
+        world.backend.pages = [[{"id": "alpha", "name": "Directory"}]]
+        world.hosted.tools = [tool("alpha", "Runtime")]
+        await world.list()
+        asked, listed = len(world.backend.requests), len(world.hosted.asked)
+        world.hosted.tools = [tool("alpha", "Renamed"), tool("beta", "Beta")]
+        assert [app[:2] for app in await read(world, forced=True)] == [
+            ("alpha", "Renamed"),
+            ("beta", "Beta"),
+        ]
+        assert len(world.backend.requests) == asked
+        assert len(world.hosted.asked) == listed + 1
+
+
+async def test_installed_apps_thread_id_uses_the_effective_thread_config(
+    deps: Any, home: Any
+) -> None:
+    async with apps_world(deps, home) as world:
+        world.hosted.tools = [tool("alpha", "Alpha")]
+        configs = ConfigStore(Home.of(deps), deps, {"apps.alpha.enabled": False})
+        threads = {
+            "off": configs.load(None),
+            "read-only": ConfigStore(Home.of(deps), deps, {"sandbox_mode": "read-only"}).load(None),
+            "full": ConfigStore(Home.of(deps), deps, {"sandbox_mode": "danger-full-access"}).load(
+                None
+            ),
+        }
+        service = AppsService(world.layer, Threads(threads))
+
+        async def ask(thread: str | None, forced: bool = False) -> list[tuple[str, bool, bool]]:
+            params = AppInstalledParams(thread_id=thread, force_refresh=forced)
+            result = await service.installed(params, world.scope())
+            return [(app.id, app.enabled, app.callable) for app in result.apps]
+
+        assert await ask("full", forced=True) == [("alpha", True, True)]
+        assert await ask("off") == [("alpha", False, False)]
+        assert await ask(None) == [("alpha", True, True)]
+        await ask("read-only", forced=True)
+        full, read_only = world.hosted.asked
+        assert full == read_only
+
+
+class Threads:
+    """Threads by id, each with a configuration of its own."""
+
+    def __init__(self, configs: dict[str, Any]) -> None:
+        self._configs = configs
+
+    def config_of(self, thread_id: str) -> Any:
+        return self._configs[thread_id]
 
 
 async def test_an_emptied_catalogue_is_a_snapshot_too(deps: Any, home: Any) -> None:

@@ -35,7 +35,7 @@ def bodies(world: AppsWorld) -> list[Any]:
     return [asked.body for asked in world.backend.requests]
 
 
-async def test_app_read_de_duplicates_keeps_first_request_order_and_reports_partial_misses(
+async def test_app_read_de_duplicates_keeps_first_request_order_reports_partial_misses_and_reuses_cached_metadata(
     deps: Any, home: Any
 ) -> None:
     async with apps_world(deps, home) as world:
@@ -57,6 +57,24 @@ async def test_app_read_de_duplicates_keeps_first_request_order_and_reports_part
             "pluginDisplayNames": [],
             "toolSummaries": None,
         }
+        again = await read(world, "alpha", "beta", "alpha")
+        assert [entry.id for entry in again.apps] == ["alpha", "beta"]
+        assert len(bodies(world)) == 1
+
+
+async def test_app_read_refetches_metadata_only_cache_entries_when_tools_are_requested(
+    deps: Any, home: Any
+) -> None:
+    async with apps_world(deps, home) as world:
+        world.backend.apps = {"alpha": app("alpha", "Alpha"), "beta": app("beta", "Beta")}
+        await read(world, "alpha", "beta")
+        await read(world, "beta", tools=True)
+        both = await read(world, "alpha", "beta", tools=True)
+        assert [len(entry.tool_summaries or ()) for entry in both.apps] == [2, 2]
+        assert bodies(world)[1:] == [
+            {"app_ids": ["beta"], "include_tools": True},
+            {"app_ids": ["alpha"], "include_tools": True},
+        ]
 
 
 async def test_app_read_reuses_cached_metadata_and_asks_again_only_for_tools_and_misses(

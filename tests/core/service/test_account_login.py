@@ -85,11 +85,15 @@ class Client:
 
     async def arrive(self, url: str, **members: str) -> tuple[int, str]:
         """Do what a browser does after the issuer has sent it back."""
-        asked = dict(parse_qsl(urlsplit(url).query))
+        asked = query_of(url)
         query = {"state": asked["state"], **members}
         async with httpx.AsyncClient(trust_env=False) as browser:
             answer = await browser.get(asked["redirect_uri"], params=query)
         return answer.status_code, answer.text
+
+
+def query_of(url: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(url).query))
 
 
 def write_home(home: Path, config: str) -> None:
@@ -161,7 +165,7 @@ async def test_a_browser_signs_in_and_the_sign_in_owns_what_enterprise_servers_a
 ) -> None:
     async with signing(deps) as client:
         begun = await client.ask("account/login/start", type="chatgpt")
-        asked = dict(parse_qsl(urlsplit(begun["authUrl"]).query))
+        asked = query_of(begun["authUrl"])
         assert asked["redirect_uri"] in (
             "http://127.0.0.1:1455/auth/callback",
             "http://127.0.0.1:1457/auth/callback",
@@ -228,8 +232,7 @@ async def test_a_second_start_takes_the_place_of_the_first(deps: Deps) -> None:
             "Login server error: Login cancelled",
         )
         ports = [
-            urlsplit(dict(parse_qsl(urlsplit(each["authUrl"]).query))["redirect_uri"]).port
-            for each in (first, second)
+            urlsplit(query_of(each["authUrl"])["redirect_uri"]).port for each in (first, second)
         ]
         assert ports[0] == ports[1]
         assert (await client.arrive(second["authUrl"], code="c2"))[0] == 200
@@ -367,7 +370,8 @@ async def test_given_text_that_is_no_token_is_refused(deps: Deps) -> None:
 
 async def test_signing_out_revokes_and_removes_even_where_revoking_fails(deps: Deps) -> None:
     async with signing(deps) as client:
-        for answer in ((200, {}), (503, b"down")):
+        answers: list[tuple[int, Any]] = [(200, {}), (503, b"down")]
+        for answer in answers:
             client.site.answers["/oauth/revoke"] = answer
             client.auth_file.write_text(json.dumps({"tokens": client.site.tokens()}))
             result = await client.ask("jackfield/account/logout")
