@@ -181,7 +181,7 @@ class JackfieldApp(FollowingApp):
     @property
     def standing(self) -> bool:
         """The main screen is there: at the end news may still come when it has gone."""
-        return bool(self.screen_stack)
+        return self.is_running and bool(self.screen_stack)
 
     @property
     def pane(self) -> ListPane:

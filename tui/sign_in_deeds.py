@@ -128,7 +128,9 @@ async def _sign_in(app: JackfieldApp, name: str) -> None:
     from tui.screens.sign_in import SignInSheet
 
     def stands(state: LoginState) -> None:
-        app.tell_changes(app.store.sign_in_stands(state))
+        changed = app.store.sign_in_stands(state)
+        if app.standing:
+            app.tell_changes(changed)
 
     sign_ins = controller_of(app)
     while True:
@@ -189,7 +191,7 @@ async def tell_ended(app: JackfieldApp, event: LoginCompleted) -> None:
         return
     sign_ins = controller_of(app)
     state = await sign_ins.state(event.login_id)
-    if state is None:
+    if state is None or not app.standing:
         return
     if not event.success:
         from tui.views.sign_in import why
@@ -197,5 +199,7 @@ async def tell_ended(app: JackfieldApp, event: LoginCompleted) -> None:
         app.tell(f"{event.name}: not signed in: {why(state)}   s tries again", fault=True)
         return
     said = ended(state, await sign_ins.stored(event.name), app.store.now())
+    if not app.standing:
+        return
     note = f"; {state.store_note}" if state.store_note else ""
     app.tell(f"{event.name}: {said}{note}")

@@ -20,10 +20,14 @@ import pytest
 from textual import events
 
 from core.compose import open_core
+from core.errors import CoreError
 from core.ports import Deps
+from core.protocol.rows import ToolRow
+from tests.fakes.client import FakeClient
 from tests.fakes.oauth_server import FakeOAuth
 from tests.fakes.ports import FakeBrowser, FakeClock
-from tests.tui.panel import NARROW, WIDE, Panel
+from tests.tui import world
+from tests.tui.panel import NARROW, WIDE, Panel, panel
 from tui.app import JackfieldApp
 from tui.screens import sign_in as sheet_of
 from tui.screens.sign_in import SignInSheet
@@ -462,3 +466,27 @@ async def test_read_only_nobody_signs_in(deps: Deps):
         await p.press("s")
         await p.toast("Nothing is written")
         assert len(p.app.screen_stack) == 1 and p.site.paths.count("/register") == 0
+
+
+# ── from other tabs ──
+
+
+@pytest.mark.parametrize("key", ["s", "m"])
+async def test_a_tool_that_stops_at_its_servers_sign_in_leads_to_it(key: str):
+    client = FakeClient(**world.ALL)
+    client.put(
+        "inventory", ToolRow(id="issues/search", name="search", owner="issues", effect="reads")
+    )
+    client.answers["jackfield/login/start"] = CoreError("nobody is there")
+    async with panel(client, tab="3") as p:
+        await p.until(lambda: p.pane.list.move_to("issues/search"))
+        await p.until(lambda: "m sign in" in p.keys)
+        await p.press(key)
+        (asked,) = await p.calls("jackfield/login/start")
+        assert (asked.name, asked.anew) == ("issues", False)
+
+
+async def test_an_app_is_not_signed_in_to_but_linked():
+    async with panel(tab="2") as p:
+        await p.press("s")
+        await p.toast("an app is linked on its page")

@@ -248,6 +248,9 @@ class ToolsView(ListView):
         if facts.callable.sign == "policy":
             why = row.reason or "blocked by policy"
         offers = [switch_offer(self.place, label, why=why), Offer("row.details")]
+        server = self.store.servers.rows.get(row.owner) if row.source == "server" else None
+        if server is not None and server.status == "authenticationRequired":
+            offers.insert(0, Offer("row.mend", "sign in", does="servers.sign-in"))
         if row.source == "server":
             offers.append(Offer("servers.traffic", about=row.owner))
             offers.append(Offer("tools.approval", about=row.name, why=self.place.read_only))
