@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio.to_thread
 
+from core.apps.dispositions import Disposition, Reading, SnapshotRead
 from core.apps.hosted import HostedApps, signed_in
 from core.apps.hosted_tools import HOSTED_SERVER, AppTool
 from core.apps.loading import ACCOUNT, TOOLS, Errand, Loader
@@ -36,6 +37,9 @@ class Installed:
     """Keeps the rows of domain `installed`, which never ask the directory anything.
 
     Emits: `InstalledChanged` and the refresh events of domain `installed`, source `tools`.
+
+    Attributes:
+        last_read: How the last read or forced refresh went, a failed one too.
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class Installed:
         self._hosted, self._loader, self._snapshots = hosted, loader, snapshots
         self._emit = emit
         self._refreshes = 0
+        self.last_read: SnapshotRead | None = None
         self._tools: tuple[ToolRow, ...] = ()
         self._declared: tuple[AppTool, ...] = ()
         self._listeners: list[Callable[[], None]] = []
@@ -94,17 +99,22 @@ class Installed:
             refresh.finish("cancelled", before=before, after=before)
 
     async def _force(self, refresh: Refresh) -> None:
+        reading = Reading(self._clock)
         view = await self._panel_view()
-        if not view.policy.feature().on:
-            return
         account = await signed_in(self._accounts)
+        if not view.policy.feature().on:
+            await self._note(reading, "skippedAppsDisabled", account)
+            return
         if account is None:
+            await self._note(reading, "notStarted", account)
             return
         try:
             committed = await self._fetch(account, PANEL)
         except CoreError as failure:
+            await self._note(reading, "error", account)
             refresh.fail(TOOLS, failure)
             return
+        await self._note(reading, "success", account)
         if committed is not None:
             refresh.progress(TOOLS, len(committed.tools), len(committed.tools))
 
@@ -148,17 +158,29 @@ class Installed:
         Raises:
             InternalError: The forced refresh failed; the old snapshot stays.
         """
+        reading = Reading(self._clock)
         account = await signed_in(self._accounts)
         if account is None:
+            await self._note(reading, "notStarted", account)
             return ()
         if forced and view.policy.feature().on:
             try:
                 await self._fetch(account, policy)
             except CoreError as failure:
+                await self._note(reading, "error", account)
                 raise InternalError(REFRESH_FAILED, evidence=failure.evidence) from failure
+            await self._note(reading, "success", account)
             await self.reconsider()
+        else:
+            await self._note(reading, "skippedAppsDisabled" if forced else "notRequested", account)
         committed = await self._snapshots.of(account)
         return _apps(committed.tools if committed else (), view.policy)
+
+    async def _note(
+        self, reading: Reading, disposition: Disposition, account: BackendAccount | None
+    ) -> None:
+        committed = await self._snapshots.of(account) if account is not None else None
+        self.last_read = reading.done(disposition, committed)
 
     async def _fetch(self, account: BackendAccount, policy: ThreadPolicy) -> Committed | None:
         errand = Errand(

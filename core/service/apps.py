@@ -95,6 +95,7 @@ class AppsService:
             "directory": msgspec.to_builtins(info) if info else None,
             "installed": msgspec.to_builtins(installed) if installed else None,
             "tools": msgspec.to_builtins(tools),
+            "snapshotRead": msgspec.to_builtins(self._installed.last_read),
         }
 
     def tool_detail(self, tool_id: str) -> dict[str, Any] | None:

@@ -260,6 +260,8 @@ class AppsView(ListView):
             page.fact("labels", ", ".join(app.labels))
         if (installed := self.store.installed.rows.get(key)) and installed.committed_at:
             page.fact("snapshot", f"committed {age(installed.committed_at, self.store.now())}")
+        if read := object_of(self.details.get(key, {}).get("snapshotRead")):
+            page.fact("last read", last_read(read, self.store.now()))
         self._tools(page, key)
 
     def _tools(self, page: Page, key: str) -> None:
@@ -331,3 +333,24 @@ def _in_view(facts: AppFacts, view: str) -> bool:
 
 def _tool_sign(tool: ToolRow) -> SignName:
     return "works" if tool.callable else "off" if tool.filtered else "policy"
+
+
+_DISPOSITIONS = {
+    "notRequested": "as it is stored",
+    "notStarted": "nobody could be asked: no ChatGPT sign-in",
+    "success": "refreshed",
+    "error": "the refresh failed",
+    "skippedAppsDisabled": "not refreshed: apps are off",
+}
+
+
+def last_read(read: JsonObject, now: float) -> str:
+    """How the last read of the snapshot went: `refreshed, 12 tools in 0.4 s, 2 min ago`."""
+    disposition = str(read.get("disposition", ""))
+    words = _DISPOSITIONS.get(disposition, disposition)
+    if disposition in ("success", "error"):
+        words += f" in {read.get('seconds', 0.0):.1f} s"
+    if read.get("retained") and disposition != "notRequested":
+        words += ", the one before is kept"
+    tools = int(read.get("tools", 0))
+    return f"{words}, {plural(tools, 'tool')}, {age(float(read.get('at', 0.0)), now)}"

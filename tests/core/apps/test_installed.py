@@ -139,6 +139,35 @@ async def test_installed_apps_failed_force_refresh_retains_the_previous_snapshot
         assert list(world.installed.owner.current.rows) == ["a"]
 
 
+async def test_each_read_tells_how_it_went_failed_ones_too(deps: Any, home: Any) -> None:
+    async with apps_world(deps, home) as world:
+
+        def last() -> Any:
+            read = world.installed.last_read
+            assert read is not None
+            return read.disposition, read.retained, read.tools
+
+        world.hosted.tools = [tool("a"), tool("b")]
+        await read(world)
+        assert last() == ("notRequested", False, 0)
+        await read(world, forced=True)
+        assert last() == ("success", False, 2)
+        world.hosted.failure = CoreError("HTTP 503 from apps.example")
+        with pytest.raises(InternalError):
+            await read(world, forced=True)
+        assert last() == ("error", True, 2)
+        await world.installed.refresh(forced=True)
+        assert last() == ("error", True, 2)
+        world.configure("features.apps = false")
+        await read(world, forced=True)
+        assert last() == ("skippedAppsDisabled", True, 2)
+        (world.codex_home / "auth.json").unlink()
+        await read(world, forced=True)
+        assert last() == ("notStarted", False, 0)
+        detail = await world.service.detail("a")
+        assert detail["snapshotRead"]["disposition"] == "notStarted"
+
+
 async def test_the_snapshot_outlives_the_process(deps: Any, home: Any) -> None:
     async with apps_world(deps, home) as world:
         world.hosted.tools = [tool("a", "App A")]

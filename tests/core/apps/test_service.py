@@ -80,6 +80,7 @@ async def test_the_details_of_an_app_bring_all_layers_together_and_ask_nobody(
             "directory": None,
             "installed": None,
             "tools": [],
+            "snapshotRead": None,
         }
         assert len(world.backend.requests) == asked
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from core.protocol.rows import AccountRow, AppRow, InstalledRow
 from tests.tui.views.support import PLACE, cell, line, page_of, store_of, text, whole
 from tui.store import ViewStore
-from tui.views.apps import AppsView, facts_of
+from tui.views.apps import AppsView, facts_of, last_read
 from tui.widgets.page import Page
 
 
@@ -127,3 +131,24 @@ def test_every_state_of_the_world_can_be_drawn_in_any_width():
             line(view, key, width)
             page_of(view, key, width)
         view.peek(key)
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (
+            {"disposition": "success", "retained": False, "at": 1.0, "tools": 12, "seconds": 0.4},
+            "refreshed in 0.4 s, 12 tools, just now",
+        ),
+        (
+            {"disposition": "error", "retained": True, "at": 1.0, "tools": 1, "seconds": 30.0},
+            "the refresh failed in 30.0 s, the one before is kept, 1 tool, just now",
+        ),
+        (
+            {"disposition": "skippedAppsDisabled", "retained": False, "at": 1.0, "tools": 0},
+            "not refreshed: apps are off, 0 tools, just now",
+        ),
+    ],
+)
+def test_the_last_read_of_the_snapshot_is_told_in_words(read: dict[str, Any], said: str):
+    assert last_read(read, 2.0) == said
