@@ -329,6 +329,7 @@ class _Building:
             credentials=self.follower,
             judge=self.judge,
             trust=trust,
+            details=PluginDetails(self.catalog, self._config),
             rows=self._early.rows,
         )
         return ExplainService(sources).handlers()

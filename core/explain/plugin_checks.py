@@ -19,6 +19,8 @@ _KINDS = {
     "remote": "a remote catalog",
 }
 
+_UNTRUSTED = frozenset({"untrusted", "modified"})
+
 
 def _plugin(scene: Scene, target: Target) -> PluginRow | None:
     if target.kind == "plugin":
@@ -216,10 +218,24 @@ def _dropped(plugin: PluginRow, part: IgnoredPart) -> Found:
     return failed(said, author, actions.update(plugin.plugin_id))
 
 
+def _hooks(scene: Scene, target: Target) -> Found | None:
+    plugin = scene.plugins.get(target.id) if target.kind == "plugin" else None
+    hooks = scene.hooks.get(plugin.plugin_id, ()) if plugin is not None else ()
+    if plugin is None or not hooks:
+        return None
+    waiting = [event for event, standing in hooks if standing in _UNTRUSTED]
+    if not waiting:
+        return passed(f"Codex trusts {len(hooks)} of {len(hooks)}")
+    names = ", ".join(dict.fromkeys(waiting))
+    said = f"{len(waiting)} of {len(hooks)} hooks do not run before Codex is told to: {names}"
+    return normal(said, Action(label="review them in Codex, with /hooks"))
+
+
 STEPS = (
     Step("marketplace.usable", "marketplace", "Marketplace", _marketplace),
     Step("plugin.entry", "plugin", "Entry", _entry),
     Step("plugin.installed", "plugin", "Installed", _installed),
     Step("plugin.enabled", "plugin", "Enabled", _enabled),
     Step("plugin.content", "plugin", "Contents", _content),
+    Step("plugin.hooks", "plugin", "Hooks", _hooks),
 )

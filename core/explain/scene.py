@@ -82,6 +82,7 @@ class Scene:
         servers: Rows by name, of servers that do not run too.
         facts: What is known beside the row, for the servers of the target.
         compat: What Codex makes of the plugins of the target, by plugin id.
+        hooks: Of installed plugins, by plugin id: what runs when, and its standing in Codex.
         refresh_failures: Of lists that were just read anew, by domain.
         snapshot_at: When the committed snapshot was made, seconds since the epoch; 0 = none.
         now: Seconds since the epoch.
@@ -103,6 +104,9 @@ class Scene:
     account: AccountRow | None = None
     facts: Mapping[str, ServerFacts] = field(default_factory=dict[str, ServerFacts])
     compat: Mapping[str, Compatibility] = field(default_factory=dict[str, Compatibility])
+    hooks: Mapping[str, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict[str, tuple[tuple[str, str], ...]]
+    )
     refresh_failures: Mapping[str, str] = field(default_factory=dict[str, str])
     snapshot_at: float = 0.0
     again: bool = False

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from core.plugins.catalog import PluginCatalog
     from core.ports import Deps
     from core.service.credentials import CredentialFollower
+    from core.service.plugin_details import PluginDetails
     from core.service.plugin_trust import PluginTrust
     from core.service.rows import RowsService
     from core.threads.manager import ThreadManager
@@ -57,6 +58,7 @@ class Sources:
     credentials: CredentialFollower
     judge: AuthJudge
     trust: PluginTrust
+    details: PluginDetails
     rows: RowsService
 
 
@@ -109,7 +111,7 @@ class ExplainService:
         if target is None:
             return unexplained(scene, text, meaning, params.kind)
         compat = await self._compat(scene, target, scope)
-        scene = replace(scene, compat=compat)
+        scene = replace(scene, compat=compat, hooks=await self._hooks(scene, target))
         facts = await self._facts(servers, _concerned(scene, target))
         return explain(replace(scene, facts=facts), text, target)
 
@@ -235,6 +237,17 @@ class ExplainService:
             return {row.plugin_id: await self._of.trust.compatibility(params, scope)}
         except CoreError:
             return {}
+
+    async def _hooks(self, scene: Scene, target: Target) -> dict[str, tuple[tuple[str, str], ...]]:
+        row = scene.plugins.get(target.id) if target.kind == "plugin" else None
+        if row is None or not row.installed:
+            return {}
+        try:
+            detail = await self._of.details.detail(row.id)
+        except CoreError:
+            return {}
+        hooks = detail.get("hooks") or ()
+        return {row.plugin_id: tuple((each["event"], each["status"]) for each in hooks)}
 
 
 def _concerned(scene: Scene, target: Target | None) -> tuple[str, ...]:

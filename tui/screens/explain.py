@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 TITLE = 15
 INDENT = 6
-LABEL = 10
+LABEL = TITLE
 CABLE_FROM = 34
 """Rows of the screen from which the cable between two checks has lines of its own."""
 MARGIN = 4
@@ -325,7 +325,7 @@ class ExplainSheet(Sheet[Action | None]):
 
     def _below(self, page: Page, label: str, text: str) -> None:
         bar = page.glyphs.line("dash")
-        room = page.width - INDENT - LABEL - 1
+        room = page.width - INDENT - LABEL
         for number, line in enumerate(wrap(text, room)):
             name = label if number == 0 else ""
             page.add(

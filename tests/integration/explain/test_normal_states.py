@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import anyio
@@ -57,6 +58,18 @@ def test_filtered_tools_are_counted_while_others_are_left(world: World):
     told = world.explain(*AGAIN)
     assert told["outcome"] == "works"
     assert told["chain"][-1]["finding"].startswith("1 tools, 1 filtered")
+
+
+def test_hooks_that_codex_has_not_been_told_to_trust_are_no_fault(world: World):
+    world.marketplace("p")
+    hooks = world.market / "plugins" / "p" / "hooks"
+    hooks.mkdir()
+    run = [{"hooks": [{"type": "command", "command": "true"}]}]
+    (hooks / "hooks.json").write_text(json.dumps({"hooks": {"SessionStart": run}}))
+    world.install()
+    told = world.explain("p@m")
+    assert told["outcome"] == "works"
+    assert "1 of 1 hooks do not run before Codex is told to: sessionStart" in told["verdict"]
 
 
 def test_what_only_codex_stumbles_over_hides_nothing_behind_it(world: World):
