@@ -356,7 +356,7 @@ class ViewStore:
             case ServerHappened():
                 return self._server(event, at)
             case LoginCompleted(of="account"):
-                return {"account"} | self._remember(event, at)
+                return {"account", *self._remember(event, at)}
             case LoginCompleted():
                 changed = self._sign_in_ended(event.name, event.login_id)
                 if not event.success and event.error != CANCELLED:

@@ -9,13 +9,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.signal import Signal
 
+from tui.commands import Offer
 from tui.panes.list_pane import ListPane
 from tui.store import Changed
 from tui.text import Hint
+from tui.theme import app_of
 from tui.widgets.page import Page
 from tui.widgets.page_view import PageView
 from tui.widgets.sheet import Sheet
 
+_OF_THE_APP = ("servers.sign-in", "servers.sign-out")
 TITLES = {
     "marketplaces": "Plugin",
     "apps": "App",
@@ -33,6 +36,8 @@ class DetailSheet(Sheet[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "dismiss('row.mend')", "mend", id="row.mend"),
+        Binding("s", "dismiss('servers.sign-in')", "sign in", id="servers.sign-in"),
+        Binding("S", "dismiss('servers.sign-out')", "sign out", id="servers.sign-out"),
         Binding("space", "dismiss('row.switch')", "on or off", id="row.switch"),
         Binding("c", "dismiss('row.copy')", "copy id", id="row.copy"),
         Binding("up,k", "scroll_page(-1)", "scroll", show=False, id="list.up"),
@@ -65,11 +70,16 @@ class DetailSheet(Sheet[str | None]):
         """The row's own words for the keys."""
         shown, tail = super().hints()
         labels = {
-            self._key_of(offer.id): offer.label
-            for offer in self._pane.view.offers(self._key)
-            if offer.label
+            self._key_of(offer.id): offer.label for offer in self._offers().values() if offer.label
         }
         return [Hint(hint.key, labels.get(hint.key, hint.label)) for hint in shown], tail
+
+    def _offers(self) -> dict[str, Offer]:
+        """The row's, and what the app offers on it."""
+        ask = getattr(app_of(self), "command_offer", None)
+        asked = [ask(id) for id in _OF_THE_APP] if ask is not None else []
+        offers = [*asked, *self._pane.view.offers(self._key)]
+        return {offer.id: offer for offer in offers if offer is not None}
 
     def _key_of(self, id: str) -> str:
         bound = (b for b in self.BINDINGS if isinstance(b, Binding) and b.id == id)
@@ -79,8 +89,7 @@ class DetailSheet(Sheet[str | None]):
         """Only what applies to the row is shown."""
         if action != "dismiss" or not parameters:
             return True
-        offers = {offer.id: offer for offer in self._pane.view.offers(self._key)}
-        offer = offers.get(str(parameters[0]))
+        offer = self._offers().get(str(parameters[0]))
         return offer is not None and not offer.why
 
     def action_scroll_page(self, by: int) -> None:
