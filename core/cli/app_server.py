@@ -149,8 +149,15 @@ async def _open(
         )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(core.startup)
+            tasks.start_soon(_warm)
             await ended.wait()
             tasks.cancel_scope.cancel()
+
+
+async def _warm() -> None:
+    from core.appserver.warming import warm
+
+    await anyio.to_thread.run_sync(warm, abandon_on_cancel=True)
 
 
 def _listen(url: str) -> Path | None:

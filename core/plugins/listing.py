@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,7 +28,7 @@ from core.plugins.marketplace_file import Marketplace, load
 from core.plugins.offers import Known, Offer, OfferReader, listed_offers
 from core.plugins.shares import shared_paths
 from core.plugins.state import PluginStates
-from core.plugins.workers import Turns, in_thread
+from core.plugins.workers import LEASE, Turns, in_thread
 from core.protocol.plugins import (
     LocalSource,
     MarketplaceInterface,
@@ -226,20 +228,28 @@ class PluginLists:
     async def _read_all(
         self, wanted: Mapping[tuple[str, str], Candidate], found: Found, kept: bool
     ) -> dict[tuple[str, str], Read | str | None]:
-        turns = Turns(resting=False)
-        reads: dict[tuple[str, str], Read | str | None] = {}
+        silent = f"no answer within {DEADLINE:.0f} s"
+        turns, left = Turns(resting=False), deque(wanted.items())
+        reads: dict[tuple[str, str], Read | str | None] = dict.fromkeys(wanted, silent)
 
-        async def one(key: tuple[str, str], candidate: Candidate) -> None:
-            run = functools.partial(self.read_candidate, candidate, found.states, turns, kept=kept)
-            try:
-                reads[key] = await in_thread(run, deadline=DEADLINE)
-            except TimeoutError:
-                reads[key] = f"no answer within {DEADLINE:.0f} s"
+        def work() -> None:
+            with suppress(IndexError):
+                while True:
+                    key, candidate = left.popleft()
+                    reads[key] = self.read_candidate(candidate, found.states, turns, kept=kept)
 
+        async def worker(ended: anyio.Event) -> None:
+            with suppress(TimeoutError):
+                await in_thread(work, deadline=DEADLINE)
+            ended.set()
+
+        # One thread reads them all; where it waits for a disk, another goes on with the rest.
         async with anyio.create_task_group() as tasks:
-            for key, candidate in wanted.items():
-                tasks.start_soon(one, key, candidate)
-        return reads
+            while left:
+                ended = anyio.Event()
+                tasks.start_soon(worker, ended)
+                await _held_up(left, ended)
+        return dict(reads)
 
     def read_candidate(
         self, candidate: Candidate, states: PluginStates, turns: Turns, *, kept: bool = False
@@ -289,6 +299,11 @@ class PluginLists:
     def _question(self, place: Place) -> Question:
         home = str(self.home.home)
         return Question(place.path, place.root, place.format, place.managed, home)
+
+    @staticmethod
+    def wants_keeping(found: Found) -> bool:
+        """Whether anything was read anew."""
+        return any(read.wire and read.later is None for read in found.reads)
 
     def keep(self, found: Found) -> None:
         """Keep what was listed just now for the next list and the next process. Blocks."""
@@ -343,6 +358,16 @@ class PluginLists:
                 )
             for candidate in sorted(group, key=lambda one: _order(reads[_key(one)])):
                 add(candidate, policies[view.cwd])
+
+
+async def _held_up(left: Sized, ended: anyio.Event) -> None:
+    """Wait until none is left, or until none has been taken for a while."""
+    while left and not ended.is_set():
+        before = len(left)
+        with anyio.move_on_after(LEASE):
+            await ended.wait()
+        if len(left) == before:
+            return
 
 
 def _no_tick() -> None:

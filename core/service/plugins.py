@@ -136,10 +136,9 @@ class PluginService:
                 return Encoded(_encode(PluginListResult(marketplaces=())))
         read = partial(self._lists.read, params.cwds, kept=not params.force_refetch)
         found = await self._refreshed(params, await read(), scope)
-        shares = await self._blocking(self._lists.shares) if found.on else {}
-        body = await self._blocking(partial(found.encoded, shares))
-        # After the answer, so that nobody waits for it.
-        scope.after_answer(partial(start, partial(self._lists.keep, found), "plugins-keep"))
+        body = await self._blocking(lambda: found.encoded(self._lists.shares() if found.on else {}))
+        if self._lists.wants_keeping(found):  # after the answer, so that nobody waits for it
+            scope.after_answer(partial(start, partial(self._lists.keep, found), "plugins-keep"))
         return Encoded(body)
 
     async def _refreshed(
