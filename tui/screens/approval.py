@@ -80,9 +80,7 @@ class ApprovalSheet(Sheet[Chosen | None]):
         self.dismiss(Chosen(mode))
 
 
-async def ask_approval(
-    app: App[Any], name: str, now: str, *, default: str = ""
-) -> Chosen | None:
+async def ask_approval(app: App[Any], name: str, now: str, *, default: str = "") -> Chosen | None:
     """Ask for one of the modes; None when it is to stay as it is."""
     chosen = await app.push_screen_wait(ApprovalSheet(name, now, default=default))
     return None if chosen is None or (chosen.mode or "") == now else chosen
