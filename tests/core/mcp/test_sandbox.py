@@ -157,8 +157,8 @@ def test_a_caller_cannot_speak_for_us() -> None:
 
 
 def test_the_folder_goes_as_a_uri() -> None:
-    state = local_permissions({"type": "disabled"}, Path("/work/ü p")).state
-    assert state["sandboxCwd"] == "file:///work/%C3%BC%20p"
+    state = local_permissions({"type": "disabled"}, Path("/srv/ü p")).state
+    assert state["sandboxCwd"] == "file:///srv/%C3%BC%20p"
     assert state["codexLinuxSandboxExe"] is None
     with pytest.raises(ValueError, match="relative"):
         local_permissions({}, Path("here"))
