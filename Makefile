@@ -7,7 +7,7 @@ RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: run panel test check format bench soak fuzz screenshots lock clean
+.PHONY: run panel test check format bench soak screenshots lock clean
 .DEFAULT_GOAL := run
 
 run: $(RUN)

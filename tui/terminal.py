@@ -24,14 +24,14 @@ def refusal(environ: Mapping[str, str] = os.environ, *, tty: bool | None = None)
     if not tty:
         return (
             "jackfield: the panel needs a terminal on input, output and stderr. "
-            "For scripts there are verbs: jackfield list, status, doctor; see jackfield --help."
+            "For scripts there are verbs: jackfield list, explain, doctor; see jackfield --help."
         )
     term = environ.get("TERM", "")
     if term in DUMB and sys.platform != "win32":
         named = f"TERM={term}" if term else "no TERM"
         return (
             f"jackfield: this terminal says {named}, so it cannot place text on the screen. "
-            "For line output there are verbs: jackfield list, status, doctor; see jackfield --help."
+            "For line output there are verbs: jackfield list, explain, doctor; see jackfield --help."
         )
     return ""
 
