@@ -31,7 +31,8 @@ def refusal(environ: Mapping[str, str] = os.environ, *, tty: bool | None = None)
         named = f"TERM={term}" if term else "no TERM"
         return (
             f"jackfield: this terminal says {named}, so it cannot place text on the screen. "
-            "For line output there are verbs: jackfield list, explain, doctor; see jackfield --help."
+            "For line output there are verbs: "
+            "jackfield list, explain, doctor; see jackfield --help."
         )
     return ""
 
