@@ -65,13 +65,24 @@ LoginType = Literal[
 
 
 class AccountLoginStartParams(Params):
-    """Parameters of `account/login/start`; which of them are needed depends on `type`."""
+    """Parameters of `account/login/start`; which of them are needed depends on `type`.
+
+    The brand, the streamlined form and the hosted page are of the real application's own pages
+    and change nothing here; the last four are Amazon Bedrock's.
+    """
 
     type: LoginType
     api_key: str | None = Field(default=None, repr=False)
     access_token: str | None = Field(default=None, repr=False)
     chatgpt_account_id: str | None = None
     chatgpt_plan_type: str | None = None
+    app_brand: str | None = None
+    codex_streamlined_login: bool | None = None
+    use_hosted_login_success_page: bool | None = None
+    region: str | None = None
+    access_key_id: str | None = Field(default=None, repr=False)
+    secret_access_key: str | None = Field(default=None, repr=False)
+    session_token: str | None = Field(default=None, repr=False)
 
 
 class AccountLoginStartResult(Wire):

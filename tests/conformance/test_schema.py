@@ -34,8 +34,12 @@ class Schema:
             return None
         name = request["properties"]["params"]["$ref"].rsplit("/", 1)[1]
         definition = self.definitions[name]
-        required = definition.get("required", [])
-        return {member: member in required for member in definition.get("properties", ())}
+        # A union by `type`: a member must be given when every one of its forms needs it.
+        forms = definition.get("oneOf", [definition])
+        names = {member: None for form in forms for member in form.get("properties", ())}
+        return {
+            member: all(member in form.get("required", ()) for form in forms) for member in names
+        }
 
 
 def printed(folder: Path, *options: str) -> Schema:
