@@ -23,7 +23,7 @@ def test_a_terminal_that_cannot_place_text_gets_a_sentence(
     with PanelTerminal(environ=environ, cwd=tmp_path) as panel:
         panel.shows(named)
         assert panel.ended() == 2
-        assert "jackfieldlist,status,doctor" in panel.squeezed
+        assert "jackfieldlist,explain,doctor" in panel.squeezed
         assert b"\x1b" not in panel.output
     assert not (home / ".local" / "state" / "jackfield").exists(), "nothing was started"
 
