@@ -79,7 +79,8 @@ class QuestionSheet(Sheet[Said | None]):
         if self._withdrawn:
             page.state("off", "withdrawn", f"{self._question.server} no longer waits for an answer")
             return
-        page.both([(self._place, "strong")], [(self._question.server, "muted")])
+        # Whole, however long: a cut command could hide who asks.
+        page.exact(self._place, "strong")
         page.gap()
         page.text(f"“{self._question.message}”", limit=MESSAGE_LINES)
         if self._question.mode == "url":
